@@ -1,0 +1,73 @@
+"""covey picks the few objects that stand for the many.
+
+    objects + similarity -> neighbor graph -> coverage -> prototypes -> classifier
+    similarity.py, space.py  graph.py         coverage.py  selectors/    classifier.py
+
+Names load when first used: ``import covey`` alone costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from covey._homogeneity import Homogeneity, homogeneity
+    from covey.classifier import NearestPrototypeClassifier
+    from covey.coverage import Cover, cover
+    from covey.graph import NeighborGraph, neighbor_graph
+    from covey.persistence import load, save
+    from covey.prototype import Prototype
+    from covey.selectors.crs import CRS
+    from covey.selectors.simple import KeepAll, RandomSelector
+    from covey.similarity import Similarity, batched, from_distance
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "CRS": "covey.selectors.crs",
+    "Cover": "covey.coverage",
+    "Homogeneity": "covey._homogeneity",
+    "KeepAll": "covey.selectors.simple",
+    "NearestPrototypeClassifier": "covey.classifier",
+    "NeighborGraph": "covey.graph",
+    "Prototype": "covey.prototype",
+    "RandomSelector": "covey.selectors.simple",
+    "Similarity": "covey.similarity",
+    "batched": "covey.similarity",
+    "cover": "covey.coverage",
+    "from_distance": "covey.similarity",
+    "homogeneity": "covey._homogeneity",
+    "load": "covey.persistence",
+    "neighbor_graph": "covey.graph",
+    "save": "covey.persistence",
+}
+
+__all__ = [
+    "CRS",
+    "Cover",
+    "Homogeneity",
+    "KeepAll",
+    "NearestPrototypeClassifier",
+    "NeighborGraph",
+    "Prototype",
+    "RandomSelector",
+    "Similarity",
+    "batched",
+    "cover",
+    "from_distance",
+    "homogeneity",
+    "load",
+    "neighbor_graph",
+    "save",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'covey' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,71 @@
+"""The neighbor lists under construction: for each object the best others offered so far.
+
+Every list obeys one total order (similarity descending, then index ascending), so what a list holds after a set of
+offers does not depend on the order of the offers: threads, blocks and machines may work in any sequence.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+KNOWN, WAITING, FRESH = 0, 1, 2
+"""What NN-Descent has done with an entry: joined it, not yet, or inserted it in the present round."""
+
+
+@dataclass(frozen=True)
+class NeighborLists:
+    """Arrays of shape (n, size): `indices` (-1 where empty), `similarities` (-inf there) and `states`."""
+
+    indices: NDArray[np.int32]
+    similarities: NDArray[np.float64]
+    states: NDArray[np.uint8]
+
+    @classmethod
+    def empty(cls, n: int, size: int) -> "NeighborLists":
+        return cls(
+            np.full((n, size), -1, dtype=np.int32),
+            np.full((n, size), -np.inf),
+            np.zeros((n, size), dtype=np.uint8),
+        )
+
+    def offer(self, i: NDArray[np.int32], j: NDArray[np.int32], similarities: NDArray[np.float64]) -> None:
+        """Offer j[t] to the list of i[t]; it enters if it is among the best and not there already."""
+        insert(self.indices, self.similarities, self.states, i, j, similarities)
+
+    def recall(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[np.float64]:
+        """s(i[t], j[t]) where list i[t] still holds it, else the upper bound that its absence proves."""
+        out = np.empty(i.size)
+        look_up(self.indices, self.similarities, i, j, out)
+        return out
+
+
+@njit(cache=True, nogil=True)
+def insert(indices, similarities, states, i, j, offered):  # type: ignore[no-untyped-def]
+    size = indices.shape[1]
+    for t in range(i.size):
+        row, other, score = i[t], j[t], offered[t]
+        at = size
+        while at > 0 and (
+            score > similarities[row, at - 1] or (score == similarities[row, at - 1] and other < indices[row, at - 1])
+        ):
+            at -= 1
+        # A repeated offer scores the same, so it would stand exactly behind its first copy.
+        if at == size or (at > 0 and indices[row, at - 1] == other):
+            continue
+        for later in range(size - 1, at, -1):
+            indices[row, later] = indices[row, later - 1]
+            similarities[row, later] = similarities[row, later - 1]
+            states[row, later] = states[row, later - 1]
+        indices[row, at], similarities[row, at], states[row, at] = other, score, FRESH
+
+
+@njit(cache=True, nogil=True)
+def look_up(indices, similarities, i, j, out):  # type: ignore[no-untyped-def]
+    size = indices.shape[1]
+    for t in range(i.size):
+        out[t] = similarities[i[t], size - 1]
+        for at in range(size):
+            if indices[i[t], at] == j[t]:
+                out[t] = similarities[i[t], at]

@@ -1,0 +1,189 @@
+"""Nearest prototype classification: an object gets the label of the most similar representative."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from covey._exact import nearest
+from covey.objects import Objects, check_objects, count, take
+from covey.selectors.crs import CRS
+from covey.similarity import Similarity, resolve
+from covey.space import space_of
+
+Floats = NDArray[np.float64]
+
+
+class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
+    """Classify by the nearest prototype, with the representative as evidence.
+
+    Parameters
+    ----------
+    selector : selector, default=None
+        Chooses the representatives of each class and brings the similarity; None is ``CRS()``.
+    reject : None, "threshold" or float, default=None
+        Answer `unknown_label` when the best similarity is below the winning cluster's own threshold, or below a fixed
+        bar. A class of a single object has no threshold and is never rejected.
+    unknown_label : default=-1
+        The answer for rejected objects; it must not be a class.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels, sorted.
+    selector_ : selector
+        The fitted selector.
+    representatives_ : array, CSR array or list
+        The selected objects, in the order of their rows in X.
+
+    Examples
+    --------
+    >>> import covey
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = covey.NearestPrototypeClassifier(covey.CRS(n_neighbors=10)).fit(X[:1000], y[:1000])
+    >>> model.predict(X[1000:1003])
+    array([1, 4, 0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "selector": [HasMethods(["fit", "get_params"]), None],
+        "reject": [StrOptions({"threshold"}), Real, None],
+        "unknown_label": "no_validation",
+    }
+
+    def __init__(self, selector: Any = None, *, reject: float | str | None = None, unknown_label: Any = -1) -> None:
+        self.selector = selector
+        self.reject = reject
+        self.unknown_label = unknown_label
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select representatives of each class.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            With a selector of ``similarity="precomputed"`` a square matrix of similarities.
+        y : sequence of labels
+        """
+        self._validate_params()
+        if y is None:
+            raise ValueError("NearestPrototypeClassifier requires y to be passed, but the target y is None.")
+        selector = CRS() if self.selector is None else clone(self.selector)
+        similarity = resolve(selector.similarity)
+        objects = check_objects(X, similarity, self)
+        check_classification_targets(y)
+        self.selector_ = selector.fit(X, y)
+        self._remember(np.sort(selector.sample_indices_), objects, similarity)
+        self._check_reject()
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the most similar representative; of equally similar ones, that of the lowest row."""
+        nearest_ones, similarities = self._search(X, 1)
+        winners = self._classes_of[nearest_ones[:, 0]]
+        labels = self.classes_[winners]
+        if self.reject is None:
+            return labels
+        bars = self._thresholds()[winners] if self.reject == "threshold" else float(self.reject)
+        return np.where(similarities[:, 0] < bars, self._unknown(), labels)
+
+    def class_similarities(self, X: Any) -> Floats:
+        """The best similarity of each object to each class, columns in the order of `classes_`."""
+        check_is_fitted(self)
+        queries = self._check_queries(X)
+        every = np.arange(self._rows.size)
+        best = [self._nearest(queries, every[self._classes_of == label], 1)[1] for label in range(self.classes_.size)]
+        return np.hstack(best)
+
+    def decision_function(self, X: Any) -> Floats:
+        """The best similarity to each class, columns in the order of `classes_`.
+
+        As everywhere in scikit-learn, two classes give one column: how much more similar the second class is. See
+        `class_similarities` for both.
+        """
+        similarities = self.class_similarities(X)
+        return similarities[:, 1] - similarities[:, 0] if self.classes_.size == 2 else similarities
+
+    def nearest_prototypes(self, X: Any, n: int = 3) -> tuple[NDArray[np.intp], Floats]:
+        """The evidence: the n most similar representatives of each object, best first.
+
+        Returns
+        -------
+        indices : int array of shape (n_objects, n)
+            Rows of the X passed to `fit`. There are fewer than n columns if there are fewer representatives.
+        similarities : float array of shape (n_objects, n)
+        """
+        if not (isinstance(n, int | np.integer) and n >= 1):
+            raise ValueError(f"n must be an int of at least 1, got {n!r}.")
+        nearest_ones, similarities = self._search(X, n)
+        return self._rows[nearest_ones], similarities
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = getattr(self.selector, "similarity", None) == "precomputed"
+        return tags
+
+    def _remember(self, rows: NDArray[np.intp], objects: Objects, similarity: Similarity) -> None:
+        """Keep what classification needs: the representatives, in the order of their rows, and their classes."""
+        self._rows, self._similarity = rows, similarity
+        prototypes = list(self.selector_.prototypes_.values())
+        self.classes_ = np.array([prototype.label for prototype in prototypes])
+        self._classes_of = np.empty(rows.size, dtype=np.intp)
+        for place, prototype in enumerate(prototypes):
+            self._classes_of[np.searchsorted(rows, prototype.indices)] = place
+        self.representatives_ = rows if similarity.kind == "matrix" else take(objects, rows)
+
+    def _search(self, X: Any, n: int) -> tuple[NDArray[np.intp], Floats]:
+        check_is_fitted(self)
+        return self._nearest(self._check_queries(X), np.arange(self._rows.size), n)
+
+    def _check_queries(self, X: Any) -> Objects:
+        queries = check_objects(X, self._similarity, self, reset=False)
+        return queries[:, self._rows] if self._similarity.kind == "matrix" else queries
+
+    def _nearest(self, queries: Objects, chosen: NDArray[np.intp], n: int) -> tuple[NDArray[np.intp], Floats]:
+        """The n most similar of the `chosen` representatives (ascending positions)."""
+        if self._similarity.kind == "matrix":
+            space = space_of(queries[:, chosen], self._similarity, against=chosen)
+        else:
+            among = take(self.representatives_, chosen)
+            space = space_of(
+                queries, self._similarity, np.arange(count(queries)), against=among, against_rows=self._rows[chosen]
+            )
+        lists = nearest(space, min(n, chosen.size), getattr(self.selector_, "n_jobs", None))
+        return chosen[lists.indices], lists.similarities
+
+    def _thresholds(self) -> Floats:
+        return np.array([prototype.threshold for prototype in self.selector_.prototypes_.values()])
+
+    def _unknown(self) -> Any:
+        """`unknown_label` as an array that joins with the classes without turning one into the other's type."""
+        unknown = np.asarray(self.unknown_label)
+        same_kind = unknown.dtype.kind == self.classes_.dtype.kind or {
+            unknown.dtype.kind,
+            self.classes_.dtype.kind,
+        } <= set("iuf")
+        return unknown if same_kind else np.array(self.unknown_label, dtype=object)
+
+    def _check_reject(self) -> None:
+        if self.reject is None:
+            return
+        if self.unknown_label in self.classes_.tolist():
+            raise ValueError(
+                f"unknown_label must not be one of the classes, got {self.unknown_label!r}; choose another."
+            )
+        if self.reject != "threshold":
+            return
+        for label, prototype in self.selector_.prototypes_.items():
+            if prototype.members.size > 1 and not np.isfinite(prototype.threshold):
+                raise ValueError(
+                    f"reject='threshold' needs a threshold for each cluster, but {label!r} has none; "
+                    "use a selector with threshold='homogeneity', or a number as reject."
+                )

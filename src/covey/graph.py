@@ -1,0 +1,209 @@
+"""The neighbor graph: the k most similar others of each object, best first."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from covey._descent import SMALLEST_LIST, descend
+from covey._exact import nearest_others
+from covey._homogeneity import FEW_PAIRS
+from covey._lists import NeighborLists
+from covey._pairs import ScoredPairs
+from covey.objects import check_objects, looks_like_distances
+from covey.similarity import CONVERSIONS, resolve
+from covey.space import Space, space_of
+
+EXACT_UP_TO = 30
+"""`auto` is exact up to this many objects a neighbor: NN-Descent would score half of all pairs or more."""
+SCREENED_UP_TO = 20_000
+"""`auto` is exact up to this many rows where matrix products screen the pairs."""
+
+METHODS = ("auto", "exact", "nn-descent")
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborGraph:
+    """The most similar others of each object.
+
+    Attributes
+    ----------
+    indices : int array of shape (n, k)
+        Neighbors of each object, by similarity descending, then index ascending; -1 where a graph made elsewhere has
+        fewer than k.
+    similarities : float array of shape (n, k)
+        Their similarities; -inf where there is no neighbor.
+    n_evaluations : int
+        How many similarities were computed.
+    method : {"exact", "nn-descent", "given"}
+        How the graph was made.
+    mean_similarity : float or None
+        The mean over all pairs, where making the graph scored them all.
+    """
+
+    indices: NDArray[np.int32]
+    similarities: NDArray[np.float64]
+    n_evaluations: int = 0
+    method: str = "given"
+    mean_similarity: float | None = None
+
+    @property
+    def n_objects(self) -> int:
+        return int(self.indices.shape[0])
+
+    @property
+    def n_neighbors(self) -> int:
+        return int(self.indices.shape[1])
+
+    def to_csr(self) -> sp.csr_array:
+        """The graph as a CSR array of shape (n, n); row x holds the similarities of x's neighbors."""
+        listed = self.indices >= 0
+        starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
+        shape = (self.n_objects, self.n_objects)
+        csr = sp.csr_array((self.similarities[listed], self.indices[listed], starts), shape=shape)
+        csr.sort_indices()
+        return csr
+
+    @classmethod
+    def from_csr(
+        cls, matrix: Any, n_neighbors: int | None = None, *, from_distance: str | None = None
+    ) -> "NeighborGraph":
+        """A graph made elsewhere.
+
+        Parameters
+        ----------
+        matrix : sparse matrix or array of shape (n, n)
+            Row x stores the similarities of x's neighbors; a stored 0 is a neighbor, what is not stored is none. An
+            object as its own neighbor is left out.
+        n_neighbors : int, optional
+            Keep the best so many of each row; by default all.
+        from_distance : {"inverse", "negative", "exponential"}, optional
+            The matrix stores distances (as those of scikit-learn's ``KNeighborsTransformer`` and of pynndescent do);
+            convert them as `covey.from_distance` would.
+        """
+        csr = _check_graph(matrix, from_distance)
+        n = csr.shape[0]
+        rows = np.repeat(np.arange(n), np.diff(csr.indptr))
+        others = rows != csr.indices
+        rows, columns, values = rows[others], csr.indices[others], csr.data[others].astype(np.float64)
+        if from_distance is not None:
+            values = CONVERSIONS[from_distance](values)
+        degrees = np.bincount(rows, minlength=n)
+        size = max(int(degrees.max(initial=0)), 1)
+        size = size if n_neighbors is None else min(size, n_neighbors)
+        order = np.lexsort((columns, -values, rows))
+        rank = np.arange(rows.size) - np.repeat(np.cumsum(degrees) - degrees, degrees)
+        kept = rank < size
+        lists = NeighborLists.empty(n, size)
+        lists.indices[rows[kept], rank[kept]] = columns[order][kept]
+        lists.similarities[rows[kept], rank[kept]] = values[order][kept]
+        return cls(lists.indices, lists.similarities)
+
+    def restrict(self, members: NDArray[np.intp], n_neighbors: int) -> "NeighborGraph":
+        """The graph among some of its objects, the best `n_neighbors` of each."""
+        within = self.to_csr()[members][:, members]
+        return NeighborGraph.from_csr(within, n_neighbors)
+
+
+def neighbor_graph(
+    X: Any,
+    n_neighbors: int = 10,
+    similarity: Any = "cosine",
+    method: str = "auto",
+    *,
+    sample_rate: float = 0.7,
+    tol: float = 0.001,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> NeighborGraph:
+    """The n_neighbors most similar others of each object.
+
+    Parameters
+    ----------
+    X : array, CSR matrix, frame or sequence of objects
+    n_neighbors : int, default=10
+        At most n - 1 are there.
+    similarity : str, callable or Similarity, default="cosine"
+    method : {"auto", "exact", "nn-descent"}, default="auto"
+        "exact" evaluates all pairs. "nn-descent" evaluates few and finds most neighbors. "auto" is exact up to 30
+        objects a neighbor or 20 000 pairs, and up to 20 000 rows where matrix products do the work.
+    sample_rate, tol : float, default=0.7, 0.001
+        NN-Descent's share of list entries joined in a round, and the share of changed entries that ends it.
+    random_state : int, RandomState instance or None, default=None
+        Decides NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads for compiled similarities; -1 for all cores.
+    """
+    if not (isinstance(n_neighbors, int | np.integer) and n_neighbors >= 1):
+        raise ValueError(f"n_neighbors must be an int of at least 1, got {n_neighbors!r}.")
+    if not 0 < sample_rate <= 1:
+        raise ValueError(f"sample_rate must be in (0, 1], got {sample_rate!r}.")
+    if not 0 <= tol <= 1:
+        raise ValueError(f"tol must be in [0, 1], got {tol!r}.")
+    resolved = resolve(similarity)
+    space = space_of(check_objects(X, resolved), resolved)
+    rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    method = choose_method(method, space, n_neighbors)
+    return build(space, n_neighbors, method, sample_rate=sample_rate, tol=tol, rng=rng, n_jobs=n_jobs)
+
+
+def choose_method(method: str, space: Space, k: int) -> str:
+    """Settle "auto", and do not descend where lists would hold everyone anyway."""
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
+    n = space.n_left
+    small = n <= EXACT_UP_TO * k or n * (n - 1) // 2 <= FEW_PAIRS
+    if method == "auto" and (small or (space.screened and n <= SCREENED_UP_TO)):
+        return "exact"
+    return "exact" if method == "exact" or n - 1 <= max(k, SMALLEST_LIST) else "nn-descent"
+
+
+def build(
+    space: Space,
+    k: int,
+    method: str,
+    *,
+    sample_rate: float,
+    tol: float,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    known: ScoredPairs | None = None,
+) -> NeighborGraph:
+    """The graph of a space by a settled method; `known` pairs are not scored again."""
+    before = space.n_evaluations
+    k = min(k, space.n_left - 1)
+    mean = None
+    if space.n_left == 1:
+        lists = NeighborLists.empty(1, 0)
+    elif method == "exact":
+        lists, mean = nearest_others(space, k, n_jobs)
+    else:
+        lists = descend(space, k, sample_rate=sample_rate, tol=tol, rng=rng, n_jobs=n_jobs, known=known)
+    indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])
+    return NeighborGraph(indices, similarities, space.n_evaluations - before, method, mean)
+
+
+def _check_graph(matrix: Any, from_distance: str | None) -> sp.csr_array:
+    if not sp.issparse(matrix):
+        raise TypeError(
+            f"graph must be a sparse matrix or a covey.NeighborGraph, got {type(matrix).__name__}; "
+            "pass a dense matrix as X with similarity='precomputed'."
+        )
+    csr = sp.csr_array(matrix)
+    if csr.shape[0] != csr.shape[1]:
+        raise ValueError(f"graph must be a square matrix, one row for each object, got shape {csr.shape}.")
+    if csr.shape[0] == 0:
+        raise ValueError("graph must hold at least one object, got an empty matrix.")
+    if csr.data.dtype.kind not in "fiub" or not np.isfinite(csr.data).all():
+        raise ValueError("graph must store finite real numbers, got NaN, infinity or another type.")
+    if from_distance is None and looks_like_distances(csr):
+        raise ValueError(
+            "graph looks like distances: its diagonal is smaller than the rest, but larger must mean closer; "
+            "pass covey.NeighborGraph.from_csr(graph, from_distance='inverse')."
+        )
+    if from_distance is not None and from_distance not in CONVERSIONS:
+        raise ValueError(f"from_distance must be one of {sorted(CONVERSIONS)}, got {from_distance!r}.")
+    return csr

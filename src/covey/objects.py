@@ -1,0 +1,157 @@
+"""What X may be: arrays, CSR, frames, lists of anything. Checked once, then one of three plain forms.
+
+`check_objects` returns a NumPy array (rows are objects), a CSR array (rows are objects) or a list. `take` picks
+objects from any of them, and `clusters` splits positions by label.
+"""
+
+from collections.abc import Hashable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import validate_data
+
+from covey.similarity import Similarity
+
+Objects = Any
+"""np.ndarray, scipy.sparse.csr_array or list."""
+
+
+def check_objects(X: Any, similarity: Similarity, estimator: Any = None, reset: bool = True) -> Objects:
+    """Check X for this similarity and bring it into one of the plain forms.
+
+    With an `estimator`, the number and names of features are recorded on it (`reset`) or compared with it.
+    """
+    if similarity.kind == "matrix":
+        return _check_rows(X, estimator, reset)
+    if _is_profiles(X) and similarity.kind == "rows":
+        return list(X)
+    if similarity.kind == "rows":
+        if _first_is(X, str):
+            raise ValueError(
+                "X must hold rows of numbers, sets or dicts of numbers for a named similarity, got strings; "
+                "pass similarity= a callable s(a, b), for example rapidfuzz.fuzz.ratio."
+            )
+        return _check_rows(X, estimator, reset)
+    if _is_frame(X) and not _is_numeric(X):
+        return check_not_empty(X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records"))
+    if _is_frame(X) or sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and _is_numeric(X)):
+        return _check_rows(X, estimator, reset, finite=False)
+    if isinstance(X, np.ndarray) and X.ndim > 0:
+        return check_not_empty(X)
+    if isinstance(X, (str, bytes)) or not hasattr(X, "__len__") or not hasattr(X, "__iter__"):
+        raise TypeError(
+            f"X must be a sequence of objects, an array, a CSR matrix or a frame, got {type(X).__name__}; "
+            "wrap an iterator in list()."
+        )
+    return check_not_empty(list(X))
+
+
+def check_not_empty(X: Any) -> Any:
+    if len(X) == 0:
+        raise ValueError("X must hold at least one object, got an empty X.")
+    return X
+
+
+def count(objects: Objects) -> int:
+    return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
+
+
+def take(objects: Objects, positions: NDArray[np.intp]) -> Objects:
+    """The objects at these positions, in the same form; all of them, in order, without a copy."""
+    if positions.size == count(objects) and np.array_equal(positions, np.arange(positions.size)):
+        return objects
+    return [objects[p] for p in positions] if isinstance(objects, list) else objects[positions]
+
+
+def clusters(y: Any, n: int) -> list[tuple[Hashable, NDArray[np.intp]]]:
+    """(label, positions) of each cluster, labels sorted. Without labels all objects are cluster 0."""
+    if y is None:
+        return [(0, np.arange(n))]
+    y = column_or_1d(y, warn=True)
+    if y.size != n:
+        raise ValueError(f"y must hold one label for each of the {n} objects of X, got {y.size} labels.")
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must hold labels, got complex numbers.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"y must hold finite labels, got {y[~np.isfinite(y)][0]}: Input y contains NaN or infinity.")
+    try:
+        labels, group = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise TypeError(f"y must hold labels of one kind that can be sorted: {error}.") from error
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group))
+    return list(zip(labels.tolist(), np.split(order, ends[:-1]), strict=True))
+
+
+def _check_rows(X: Any, estimator: Any, reset: bool, finite: bool = True) -> Objects:
+    options: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
+    X = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
+    if finite:
+        _check_finite(X)
+    return sp.csr_array(X) if sp.issparse(X) else X
+
+
+def _check_finite(X: Any) -> None:
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind != "f" or np.isfinite(values.sum(dtype=np.float64)):
+        return  # a sum is finite only if every term is
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    if sp.issparse(X):
+        position = int(np.flatnonzero(bad)[0])
+        row = int(np.searchsorted(X.indptr, position, side="right")) - 1
+        column, value = int(X.indices[position]), values[position]
+    else:
+        row, column = (int(at) for at in np.argwhere(bad)[0])
+        value = values[row, column]
+    shown = "NaN" if np.isnan(value) else value
+    raise ValueError(f"X must be finite, got {shown} at row {row}, column {column}; drop or impute such rows first.")
+
+
+def check_square(matrix: Objects) -> None:
+    """Refuse what cannot be the similarity matrix of a set of objects: not square, or in truth distances."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            "X must be a square matrix for similarity='precomputed', one row and one column for each object, "
+            f"got shape {matrix.shape}."
+        )
+    if looks_like_distances(matrix):
+        raise ValueError(
+            "X looks like distances: its diagonal is smaller than the rest, so every object is less similar to itself "
+            "than to others, but similarity='precomputed' means larger is closer; convert it, for example "
+            "1 / (1 + X), or fill the diagonal if these are similarities."
+        )
+
+
+def looks_like_distances(matrix: Objects) -> bool:
+    """Whether no object is more similar to itself than to any other, and some are less."""
+    diagonal = matrix.diagonal()
+    if not sp.issparse(matrix):
+        return bool((diagonal <= matrix.min(axis=1)).all() and matrix.max() > diagonal.max())
+    # A graph need not store its diagonal; only a stored one says what an object is to itself.
+    itself = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) == matrix.indices
+    others = matrix.data[~itself]
+    if np.count_nonzero(itself) < matrix.shape[0] or not others.size:
+        return False
+    return bool(diagonal.max() <= others.min() and diagonal.max() < others.max())
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray) and not sp.issparse(X)
+
+
+def _is_numeric(X: Any) -> bool:
+    return np.asarray(X).dtype.kind in "biuf"
+
+
+def _first_is(X: Any, kind: Any) -> bool:
+    return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and not isinstance(X, str) and isinstance(X[0], kind)
+
+
+def _is_profiles(X: Any) -> bool:
+    return _first_is(X, dict | AbstractSet)

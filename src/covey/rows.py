@@ -1,0 +1,180 @@
+"""Rows of numbers, dense or CSR: the storage behind the named similarities.
+
+Both kinds answer the same three questions by index: the sum of a statistic over the coordinates of a pair of rows
+(`sums`), the same of each row with itself (`with_itself`), and matrix products of blocks with their relative error.
+Float32 stays float32; booleans and small integers become float32, which holds them exactly; the rest float64.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from covey import _kernels
+from covey.objects import Objects
+from covey.similarity import Measure
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int32]
+
+CHUNK_ROWS = 4096
+
+
+class DenseRows:
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.values = np.ascontiguousarray(values)
+        self.n, self.width = values.shape
+
+    @property
+    def product_error(self) -> float:
+        """Bounds |computed - true| / (|x| |y|) of a dot product in any order of addition, with a margin."""
+        return (self.width + 16) * float(np.finfo(self.values.dtype).eps)
+
+    def sums(self, statistic: str, i: Indices, other: "DenseRows", j: Indices) -> Floats:
+        out = np.empty(i.size)
+        getattr(_kernels, f"dense_{statistic}")(self.values, other.values, i, j, out)
+        return out
+
+    def with_itself(self, statistic: str) -> Floats:
+        every = np.arange(self.n, dtype=np.int32)
+        return self.sums(statistic, every, self, every)
+
+    def weighted_sum(self, weights: Floats) -> Floats:
+        total = np.zeros(self.width)
+        for at in range(0, self.n, CHUNK_ROWS):
+            total += weights[at : at + CHUNK_ROWS] @ self.values[at : at + CHUNK_ROWS]
+        return total
+
+    def products(self, rows: slice, other: "DenseRows", columns: slice) -> NDArray[Any]:
+        return self.values[rows] @ other.values[columns].T
+
+
+class CsrRows:
+    def __init__(self, values: sp.csr_array) -> None:
+        if not values.has_canonical_format or (values.data == 0).any():
+            values = values.copy()  # the user's matrix stays as it is
+            values.sum_duplicates()
+            values.eliminate_zeros()
+        self.values = values
+        self.n, self.width = values.shape
+        self._own: dict[str, Floats] = {}
+
+    @property
+    def product_error(self) -> float:
+        longest = int(np.diff(self.values.indptr).max(initial=0))
+        return (longest + 16) * float(np.finfo(self.values.dtype).eps)
+
+    def sums(self, statistic: str, i: Indices, other: "CsrRows", j: Indices) -> Floats:
+        """Only shared columns need the pair; the rest follows from each row's sum with itself."""
+        if statistic in ("dot", "minimum"):
+            return self._shared(statistic, i, other, j)
+        term = "dot" if statistic == "squared" else statistic
+        shared = self._shared(term, i, other, j)
+        a, b = self.with_itself(term)[i], other.with_itself(term)[j]
+        if statistic == "squared":
+            return np.maximum(a + b - 2 * shared, 0)
+        if statistic == "absolute":  # with itself, |x| + |x| - 0 in each column
+            return np.maximum((a + b) / 2 - shared, 0)
+        return self.width - (a + b) / 2 + shared  # matches: with itself, 2 in each stored column
+
+    def with_itself(self, term: str) -> Floats:
+        if term not in self._own:
+            every = np.arange(self.n, dtype=np.int32)
+            self._own[term] = self._shared(term, every, self, every)
+        return self._own[term]
+
+    def weighted_sum(self, weights: Floats) -> Floats:
+        return np.asarray(weights @ self.values, dtype=np.float64)
+
+    def products(self, rows: slice, other: "CsrRows", columns: slice) -> NDArray[Any]:
+        return (self.values[rows] @ other.values[columns].T).toarray()
+
+    def _shared(self, term: str, i: Indices, other: "CsrRows", j: Indices) -> Floats:
+        a, b = self.values, other.values
+        out = np.empty(i.size)
+        code = getattr(_kernels, term.upper())
+        _kernels.csr_shared(code, a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, out)
+        return out
+
+
+Rows = DenseRows | CsrRows
+
+
+def rows_of(left: Objects, right: Objects, measure: Measure) -> tuple[Rows, Rows]:
+    """Both sides as rows of one kind and precision, the right side's; the very same rows if they are the same."""
+    if isinstance(right, list):
+        return _rows_of_profiles(left, right, measure)
+    right_rows = _rows(right, measure)
+    if left is right:
+        return right_rows, right_rows
+    if sp.issparse(right) != sp.issparse(left):
+        left = sp.csr_array(left) if sp.issparse(right) else left.toarray()
+    return _rows(left, measure, right_rows.values.dtype), right_rows
+
+
+def _rows(X: Objects, measure: Measure, dtype: Any = None) -> Rows:
+    X = X.astype(_float_type(X.dtype) if dtype is None else dtype, copy=False)
+    _check_domain(X, measure)
+    return CsrRows(X) if sp.issparse(X) else DenseRows(X)
+
+
+def _float_type(dtype: np.dtype[Any]) -> Any:
+    exact_in_float32 = dtype.kind == "b" or (dtype.kind in "iuf" and dtype.itemsize <= 2)
+    return np.float32 if exact_in_float32 or dtype == np.float32 else np.float64
+
+
+def _check_domain(X: Objects, measure: Measure) -> None:
+    values = X.data if sp.issparse(X) else X
+    if measure.domain == "nonnegative" and values.size and values.min() < 0:
+        raise ValueError(
+            f"X must not hold negative numbers for similarity='{measure.name}', got {values.min()}; "
+            "use 'cosine' or 'euclidean' for signed features."
+        )
+    if measure.domain == "binary":
+        other = values[(values != 0) & (values != 1)]
+        if other.size:
+            raise ValueError(
+                f"X must hold sets or rows of 0 and 1 for similarity='{measure.name}', got {other.flat[0]}; "
+                "pass X != 0, or use 'ruzicka' for weights."
+            )
+
+
+def _rows_of_profiles(left: list[Any], right: list[Any], measure: Measure) -> tuple[Rows, Rows]:
+    """Sets and dicts of numbers share one vocabulary, so that a key that only one side has still weighs in."""
+    vocabulary: dict[Any, int] = {}
+    right_parts = _encode(right, vocabulary)
+    left_parts = right_parts if left is right else _encode(left, vocabulary)
+    width = max(len(vocabulary), 1)
+    right_rows = _rows(_csr(right_parts, width), measure)
+    return (right_rows if left is right else _rows(_csr(left_parts, width), measure)), right_rows
+
+
+def _csr(parts: tuple[Any, Any, Any], width: int) -> sp.csr_array:
+    values, columns, starts = parts
+    return sp.csr_array((values, columns, starts), shape=(len(starts) - 1, width))
+
+
+def _encode(profiles: Iterable[Any], vocabulary: dict[Any, int]) -> tuple[Any, Any, Any]:
+    values: list[float] = []
+    columns: list[int] = []
+    starts = [0]
+    for row, profile in enumerate(profiles):
+        if not isinstance(profile, dict | AbstractSet):
+            raise TypeError(
+                f"X must hold only sets or dicts of numbers once its first object is one, "
+                f"got {type(profile).__name__} at position {row}."
+            )
+        columns.extend(vocabulary.setdefault(key, len(vocabulary)) for key in profile)
+        values.extend(profile.values() if isinstance(profile, dict) else [1.0] * len(profile))
+        starts.append(len(columns))
+    try:
+        weights = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"X must hold dicts of numbers for a named similarity: {error}.") from error
+    if not np.isfinite(weights).all():
+        row = int(np.searchsorted(starts, np.flatnonzero(~np.isfinite(weights))[0], side="right")) - 1
+        raise ValueError(f"X must hold finite numbers, but object {row} holds NaN or infinity.")
+    return weights, np.array(columns, dtype=np.int32), np.array(starts, dtype=np.int32)

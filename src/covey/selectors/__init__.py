@@ -1,0 +1,1 @@
+"""Selectors: each picks representatives of every cluster, one algorithm a file."""

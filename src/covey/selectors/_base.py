@@ -1,0 +1,113 @@
+"""What all selectors share: clusters in, prototypes out, one fitted state."""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing, check_random_state
+
+from covey.objects import Objects, check_objects, check_square, clusters, count, take
+from covey.prototype import Prototype
+from covey.similarity import Similarity, resolve
+from covey.space import Space, space_of
+
+logger = logging.getLogger("covey")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The objects that share a label, and their space once a selector asks for it."""
+
+    label: Hashable
+    members: NDArray[np.intp]
+    objects: Objects = field(repr=False)
+    similarity: Similarity
+
+    @cached_property
+    def space(self) -> Space:
+        objects = take(self.objects, self.members)
+        if self.similarity.kind == "matrix" and objects is not self.objects:
+            objects = objects[:, self.members]
+        return space_of(objects, self.similarity, self.members)
+
+
+class Selector(BaseEstimator, ABC):
+    """Base of the selectors: subclasses say which members of one cluster represent it.
+
+    Attributes
+    ----------
+    sample_indices_ : int array
+        Rows of X selected: by cluster, in the order picked.
+    prototypes_ : dict
+        The `Prototype` of each label; without labels, that of cluster 0.
+    n_evaluations_ : int
+        How many similarities were computed.
+    scan_rate_ : float
+        That number as a share of all pairs within clusters.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]]
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select representatives of each cluster.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            With ``similarity="precomputed"`` a square matrix of similarities.
+        y : sequence of labels, optional
+            Objects with the same label are a cluster; by default all objects are one.
+        """
+        self._validate_params()
+        similarity = resolve(self.similarity)
+        objects = check_objects(X, similarity, self)
+        if similarity.kind == "matrix":
+            check_square(objects)
+        self._check_fit(count(objects))
+        rng = check_random_state(self.random_state)
+        self.prototypes_: dict[Hashable, Prototype] = {}
+        n_pairs = 0
+        for label, members in clusters(y, count(objects)):
+            cluster = Cluster(label, members, objects, similarity)
+            seed = rng.randint(np.iinfo(np.int32).max)
+            self.prototypes_[label] = self._select(cluster, np.random.default_rng(seed))
+            self._log(self.prototypes_[label])
+            ordered = members.size * (members.size - 1)
+            n_pairs += ordered // 2 if similarity.symmetric else ordered
+        found = list(self.prototypes_.values())
+        self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
+        self.n_evaluations_ = sum(prototype.n_evaluations for prototype in found)
+        self.scan_rate_ = self.n_evaluations_ / max(n_pairs, 1)
+        return self
+
+    def fit_resample(self, X: Any, y: Any = None) -> tuple[Any, Any]:
+        """Fit, and return the selected objects and their labels; X and y keep their types."""
+        self.fit(X, y)
+        rows = self.sample_indices_
+        return _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.similarity == "precomputed"
+        return tags
+
+    @abstractmethod
+    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype: ...
+
+    def _check_fit(self, n: int) -> None:
+        """Check parameters that depend on the number of objects."""
+
+    def _log(self, prototype: Prototype) -> None:
+        if not self.verbose:
+            return
+        if not logger.hasHandlers():  # asked to speak, and nobody has set up logging
+            logger.addHandler(logging.StreamHandler())
+            logger.setLevel(logging.INFO)
+        logger.info("%s %r, scan rate %.3g", type(self).__name__, prototype, prototype.scan_rate)

@@ -1,0 +1,190 @@
+"""CRS: cluster representatives selection by greedy coverage of the reverse neighbor graph."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from covey._homogeneity import mean_similarity
+from covey.coverage import GAINS, ORPHANS, cover
+from covey.graph import METHODS, NeighborGraph, build, choose_method
+from covey.prototype import Prototype
+from covey.selectors._base import Cluster, Selector
+
+
+class CRS(Selector):
+    """Cluster representatives selection.
+
+    For each cluster: build the graph of the k most similar others, drop edges below the cluster's homogeneity, and
+    pick greedily the objects that most others have among their neighbors, until nearly all are covered.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default=10
+        k. More neighbors, fewer representatives. "auto" is max(5, floor(sqrt((n - 1) / (2 log2 n)))) in a cluster of
+        n. At most n - 1 are there.
+    coverage : float, default=0.95
+        The share of each cluster to cover, in (0, 1].
+    threshold : "homogeneity", float or None, default="homogeneity"
+        Edges less similar than this are dropped; None keeps them all.
+    similarity : str, callable or Similarity, default="cosine"
+        A name ("cosine", "dot", "euclidean", "hamming", "jaccard", "ruzicka"), s(a, b), `covey.batched`,
+        `covey.from_distance`, or "precomputed" if X is a matrix of similarities.
+    graph : {"auto", "exact", "nn-descent"}, NeighborGraph or sparse matrix, default="auto"
+        How the graph is made (see `covey.neighbor_graph`), or a graph of all objects of X made elsewhere, of which
+        the best k edges within each cluster are used.
+    gain : {"similarity", "count"}, default="similarity"
+        Whether a newly covered object weighs as its similarity or as one.
+    on_orphan : {"self", "outlier"}, default="self"
+        Whether objects that no edge can cover may be picked for themselves, or stay uncovered.
+    sample_rate, tol : float, default=0.7, 0.001
+        NN-Descent's share of list entries joined in a round, and the share of changed entries that ends it.
+    random_state : int, RandomState instance or None, default=None
+        Decides sampled pairs and NN-Descent's draws. The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads for compiled similarities; -1 for all cores.
+    verbose : int, default=0
+        Log each cluster's result to the logger "covey".
+
+    Attributes
+    ----------
+    sample_indices_ : int array
+        Rows of X selected: by cluster, in the order picked.
+    prototypes_ : dict
+        The `Prototype` of each label; without labels, that of cluster 0.
+    n_evaluations_ : int
+        How many similarities were computed.
+    scan_rate_ : float
+        That number as a share of all pairs within clusters.
+
+    Examples
+    --------
+    >>> import covey
+    >>> words = ["cat", "cart", "care", "dog", "dodge", "lodge"]
+    >>> def shared_letters(a, b):
+    ...     return len(set(a) & set(b)) / len(set(a) | set(b))
+    >>> selector = covey.CRS(n_neighbors=2, similarity=shared_letters).fit(words)
+    >>> [words[i] for i in selector.sample_indices_]
+    ['cart', 'dodge']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "coverage": [Interval(Real, 0, 1, closed="right")],
+        "threshold": [StrOptions({"homogeneity"}), Interval(Real, None, None, closed="neither"), None],
+        "similarity": "no_validation",
+        "graph": [StrOptions(set(METHODS)), NeighborGraph, "sparse matrix"],
+        "gain": [StrOptions(set(GAINS))],
+        "on_orphan": [StrOptions(set(ORPHANS))],
+        "sample_rate": [Interval(Real, 0, 1, closed="right")],
+        "tol": [Interval(Real, 0, 1, closed="both")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int | str = 10,
+        *,
+        coverage: float = 0.95,
+        threshold: float | str | None = "homogeneity",
+        similarity: Any = "cosine",
+        graph: Any = "auto",
+        gain: str = "similarity",
+        on_orphan: str = "self",
+        sample_rate: float = 0.7,
+        tol: float = 0.001,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.coverage = coverage
+        self.threshold = threshold
+        self.similarity = similarity
+        self.graph = graph
+        self.gain = gain
+        self.on_orphan = on_orphan
+        self.sample_rate = sample_rate
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_fit(self, n: int) -> None:
+        self._given: NeighborGraph | None = None
+        if isinstance(self.graph, NeighborGraph):
+            self._given = self.graph
+        elif sp.issparse(self.graph):
+            self._given = NeighborGraph.from_csr(self.graph)
+        if self._given is not None and self._given.n_objects != n:
+            raise ValueError(
+                f"graph must have one row for each of the {n} objects of X, got {self._given.n_objects}; "
+                "make it from the same X."
+            )
+
+    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        graph, homogeneity = self._graph(cluster, rng)
+        threshold: Any = homogeneity if self.threshold == "homogeneity" else self.threshold
+        covered = cover(
+            graph,
+            self.coverage,
+            threshold,
+            gain=self.gain,
+            on_orphan=self.on_orphan,
+            with_itself=cluster.space.with_itself(),
+        )
+        members = cluster.members
+        return Prototype(
+            label=cluster.label,
+            members=members,
+            indices=members[covered.indices],
+            gains=covered.gains,
+            coverage=covered.coverage,
+            covered_by=np.where(covered.covered_by >= 0, members[covered.covered_by], -1),
+            homogeneity=homogeneity,
+            threshold=-np.inf if threshold is None else float(threshold),
+            n_evaluations=cluster.space.n_evaluations,
+            scan_rate=cluster.space.scan_rate,
+            n_orphans=covered.n_orphans,
+        )
+
+    def _graph(self, cluster: Cluster, rng: np.random.Generator) -> tuple[NeighborGraph, float]:
+        """The cluster's graph and homogeneity; neither scores a pair that the other has scored."""
+        space = cluster.space
+        k = auto_neighbors(space.n_left) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        if self._given is not None:
+            graph = self._given.restrict(cluster.members, k)
+            if self.threshold != "homogeneity":
+                return graph, np.nan
+            homogeneity, _ = mean_similarity(space, rng)
+            return graph, _at_most_the_largest(homogeneity.value, graph)
+        method = choose_method(self.graph, space, k)
+        options: dict[str, Any] = {
+            "sample_rate": self.sample_rate,
+            "tol": self.tol,
+            "rng": rng,
+            "n_jobs": self.n_jobs,
+        }
+        if method == "nn-descent":
+            homogeneity, known = mean_similarity(space, rng)
+            graph = build(space, k, method, known=known, **options)
+            return graph, _at_most_the_largest(homogeneity.value, graph)
+        graph = build(space, k, method, **options)
+        if graph.mean_similarity is not None:
+            return graph, _at_most_the_largest(graph.mean_similarity, graph)
+        homogeneity, _ = mean_similarity(space, rng, counted=False)  # the exact graph has counted every pair
+        return graph, _at_most_the_largest(homogeneity.value, graph)
+
+
+def auto_neighbors(n: int) -> int:
+    """k such that k^2 n log2(n) joins do not exceed all n (n - 1) / 2 pairs, but at least 5."""
+    return max(5, int(np.sqrt((n - 1) / (2 * np.log2(n))))) if n > 1 else 5
+
+
+def _at_most_the_largest(mean: float, graph: NeighborGraph) -> float:
+    """No mean exceeds its largest term; rounding could lift it there and cut every edge of equal objects."""
+    return float(min(mean, graph.similarities.max(initial=-np.inf))) if graph.similarities.size else mean

@@ -1,0 +1,255 @@
+"""What "similar" means: named similarities, your own functions, batches of pairs, distances, a matrix.
+
+A `Similarity` says how a pair is scored and whether s(a, b) = s(b, a); it holds no data. `space.py` joins it with
+objects. A larger score is closer, always; distances come in only through `from_distance`.
+
+Named similarities are rows of a table. Each is one sum over coordinates (`_kernels.py`), finished on whole arrays
+with that sum of each row with itself, called a and b below:
+
+    cosine     x.y / sqrt(a b)            0 where either vector is zero
+    dot        x.y
+    jaccard    x.y / (a + b - x.y)        sets, or rows of 0 and 1; two empty sets score 1
+    ruzicka    min / (a + b - min)        non-negative weights; two empty rows score 1
+    hamming    equal positions / width
+    euclidean  1 / (1 + distance)
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Kind = Literal["rows", "objects", "batches", "matrix"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A named similarity or distance on rows of numbers."""
+
+    name: str
+    statistic: Literal["dot", "squared", "absolute", "minimum", "matches"]
+    finish: Callable[[Floats, Floats, Floats, int], Floats]
+    term: Literal["dot", "minimum"] | None = None
+    """The statistic of each row with itself that `finish` and `estimate` need."""
+    domain: Literal["real", "nonnegative", "binary"] = "real"
+    with_itself: Callable[[Floats], Floats] = np.ones_like
+    estimate: Callable[[NDArray[Any], Floats, Floats], NDArray[Any]] | None = None
+    """From matrix products to numbers that order a row's columns as the score does, up to `slack`."""
+    slack: Callable[[float, Floats, Floats], Floats] | None = None
+    """How far an estimate may lie from the score's own place, per row, given the products' relative error."""
+
+
+def _cosine(dot: Floats, a: Floats, b: Floats, width: int) -> Floats:
+    scale = np.sqrt(a * b)  # for equal rows exactly a, so that their cosine is exactly 1
+    values = np.divide(dot, scale, out=np.zeros_like(scale), where=scale > 0)
+    return np.clip(values, -1.0, 1.0, out=values)
+
+
+def _share(common: Floats, a: Floats, b: Floats, width: int) -> Floats:
+    union = a + b - common
+    return np.divide(common, union, out=np.ones_like(union), where=union > 0)
+
+
+def _estimate_cosine(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
+    with np.errstate(divide="ignore"):
+        inverse_a, inverse_b = (np.where(t > 0, 1 / np.sqrt(t), 0).astype(products.dtype) for t in (a, b))
+    products *= inverse_a[:, None]
+    products *= inverse_b
+    return products
+
+
+def _estimate_share(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
+    common = products.astype(np.float64)
+    return _share(common, a[:, None], b[None, :], 0)
+
+
+def _estimate_nearness(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
+    """2 x.y - y.y, which is x.x less the squared distance: x.x is the same for the whole row."""
+    products *= 2
+    products -= b.astype(products.dtype)
+    return products
+
+
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        Measure(
+            "cosine",
+            "dot",
+            _cosine,
+            term="dot",
+            estimate=_estimate_cosine,
+            slack=lambda error, a, b: np.full(a.size, 2 * error),
+        ),
+        Measure(
+            "dot",
+            "dot",
+            lambda dot, a, b, width: dot,
+            term="dot",
+            with_itself=lambda a: a,
+            estimate=lambda products, a, b: products,
+            slack=lambda error, a, b: 2 * error * np.sqrt(a * b.max()),
+        ),
+        Measure(
+            "jaccard",
+            "dot",
+            _share,
+            term="dot",
+            domain="binary",
+            estimate=_estimate_share,
+            slack=lambda error, a, b: np.zeros(a.size),  # products of 0 and 1 are exact
+        ),
+        Measure("ruzicka", "minimum", _share, term="minimum", domain="nonnegative"),
+        Measure("hamming", "matches", lambda matches, a, b, width: matches / width),
+    )
+}
+
+DISTANCES = {
+    measure.name: measure
+    for measure in (
+        Measure(
+            "euclidean",
+            "squared",
+            lambda squared, a, b, width: np.sqrt(squared),
+            term="dot",
+            with_itself=np.zeros_like,
+            estimate=_estimate_nearness,
+            slack=lambda error, a, b: 4 * error * (a + b.max()),
+        ),
+        Measure(
+            "sqeuclidean",
+            "squared",
+            lambda squared, a, b, width: squared,
+            term="dot",
+            with_itself=np.zeros_like,
+            estimate=_estimate_nearness,
+            slack=lambda error, a, b: 4 * error * (a + b.max()),
+        ),
+        Measure("manhattan", "absolute", lambda absolute, a, b, width: absolute, with_itself=np.zeros_like),
+    )
+}
+
+CONVERSIONS: dict[str, Callable[[Floats], Floats]] = {
+    "inverse": lambda distance: 1.0 / (1.0 + distance),
+    "negative": np.negative,
+    "exponential": lambda distance: np.exp(-distance),
+}
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """A similarity s(a, b) between two objects, larger is closer.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(a, b)`` returns one finite real number. If it is compiled by numba and the objects are the rows of
+        a numeric array, it runs compiled; on CSR rows it is called as ``function(columns_a, values_a, columns_b,
+        values_b)``.
+    symmetric : bool, default=True
+        Whether s(a, b) = s(b, a) for all objects. If not, say so: both directions are then scored, s(x, .) ranks the
+        neighbors of x, and a pair costs two evaluations.
+    """
+
+    function: Any
+    symmetric: bool = True
+    kind: Kind = "objects"
+    conversion: str | None = None
+    batch_size: int = 4096
+
+    def __post_init__(self) -> None:
+        if self.kind in ("objects", "batches") and not callable(self.function):
+            raise TypeError(f"function must be callable, got {self.function!r}; named similarities need no wrapping.")
+
+    @property
+    def measure(self) -> Measure:
+        """The row of the table that a named similarity or distance stands for."""
+        return (MEASURES if self.conversion is None else DISTANCES)[self.function]
+
+    def convert(self, values: Floats) -> Floats:
+        """A distance becomes a similarity; a similarity stays."""
+        return values if self.conversion is None else CONVERSIONS[self.conversion](values)
+
+
+def batched(function: Callable[[Any, Any], Any], *, symmetric: bool = True, batch_size: int = 4096) -> Similarity:
+    """A similarity that scores many pairs at once.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(A, B)`` returns one number for each aligned pair (A[t], B[t]). A and B are arrays or CSR matrices
+        if the objects are rows of one, else lists.
+    symmetric : bool, default=True
+        Whether s(a, b) = s(b, a) for all objects.
+    batch_size : int, default=4096
+        The most pairs handed over in one call.
+
+    Examples
+    --------
+    >>> import covey
+    >>> import numpy as np
+    >>> gaussian = covey.batched(lambda A, B: np.exp(-((A - B) ** 2).sum(axis=1)))
+    >>> covey.CRS(similarity=gaussian).fit(np.eye(4)).sample_indices_
+    array([0])
+    """
+    if not (isinstance(batch_size, int) and batch_size >= 1):
+        raise ValueError(f"batch_size must be an int of at least 1, got {batch_size!r}.")
+    return Similarity(function, symmetric, kind="batches", batch_size=batch_size)
+
+
+def from_distance(
+    distance: str | Callable[[Any, Any], Any] | Similarity,
+    how: str = "inverse",
+    *,
+    symmetric: bool | None = None,
+) -> Similarity:
+    """A similarity made from a distance.
+
+    Parameters
+    ----------
+    distance : str or callable
+        "euclidean", "sqeuclidean", "manhattan", a callable d(a, b) >= 0, or ``covey.batched(d)``.
+    how : {"inverse", "negative", "exponential"}, default="inverse"
+        1 / (1 + d), -d or exp(-d). All keep the order of neighbors; they differ in homogeneity and in gains, and
+        "negative" needs ``gain="count"``.
+    symmetric : bool, optional
+        Whether d(a, b) = d(b, a); by default what the callable says of itself, else True.
+    """
+    if how not in CONVERSIONS:
+        raise ValueError(f"how must be one of {sorted(CONVERSIONS)}, got {how!r}.")
+    if isinstance(distance, str):
+        if distance not in DISTANCES:
+            raise ValueError(f"distance must be a callable or one of {sorted(DISTANCES)}, got {distance!r}.")
+        return Similarity(distance, kind="rows", conversion=how)
+    base = distance if isinstance(distance, Similarity) else resolve(distance)
+    if base.conversion is not None or base.kind not in ("objects", "batches"):
+        raise ValueError(f"distance must be a name, a callable d(a, b) or covey.batched(d), got {distance!r}.")
+    symmetric = base.symmetric if symmetric is None else symmetric
+    return Similarity(base.function, symmetric, base.kind, conversion=how, batch_size=base.batch_size)
+
+
+def names() -> list[str]:
+    """The similarities that can be asked for by name."""
+    return sorted([*MEASURES, "euclidean", "precomputed"])
+
+
+def resolve(similarity: Any) -> Similarity:
+    """What a user may pass as ``similarity`` as a `Similarity`."""
+    if isinstance(similarity, Similarity):
+        return similarity
+    if isinstance(similarity, str):
+        if similarity == "precomputed":
+            return Similarity(None, kind="matrix")
+        if similarity == "euclidean":
+            return from_distance("euclidean")
+        if similarity in MEASURES:
+            return Similarity(similarity, kind="rows")
+    elif callable(similarity):
+        return Similarity(similarity, symmetric=bool(getattr(similarity, "symmetric", True)))
+    raise ValueError(
+        f"similarity must be a callable s(a, b), covey.batched(f), covey.from_distance(d) or one of {names()}, "
+        f"got {similarity!r}."
+    )

@@ -1,0 +1,405 @@
+"""The seam: objects and a similarity, asked by index.
+
+Everything to the right of this module (graphs, coverage, classification) knows indices, not data. It asks a `Space`
+to `score` aligned arrays of indices, i on the left side and j on the right; both sides are the same objects for a
+cluster, queries and representatives for a classifier. Evaluations are counted here, once, exactly.
+
+A space that can be screened also gives `estimates` of whole blocks by matrix products. They only decide which pairs
+are worth scoring: whatever the block size or the BLAS, the scores themselves come from `score`.
+"""
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from covey.objects import Objects, check_square, count
+from covey.rows import CsrRows, DenseRows, rows_of
+from covey.similarity import Similarity
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int32]
+Positions = NDArray[np.intp]
+
+CHUNK = 1 << 16
+"""The most pairs of Python objects held in lists at a time."""
+
+LARGEST_TERM = 1e150
+"""Squared lengths are multiplied with each other, and the product must stay finite."""
+
+
+class Space(ABC):
+    """Objects on two sides whose similarity is asked by index.
+
+    Attributes
+    ----------
+    n_left, n_right : int
+        How many objects each side has.
+    symmetric : bool
+        Both sides are the same objects and s(i, j) = s(j, i).
+    threaded : bool
+        `score` may be called by several threads at once, and gains from it.
+    screened : bool
+        `estimates` and `slack` are there.
+    n_evaluations : int
+        How many similarities were computed so far.
+    """
+
+    threaded = False
+    screened = False
+
+    def __init__(self, n_left: int, n_right: int, symmetric: bool) -> None:
+        self.n_left, self.n_right, self.symmetric = n_left, n_right, symmetric
+        self.n_evaluations = 0
+        self._lock = threading.Lock()
+
+    def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
+        """The similarities s(left[i[t]], right[j[t]]); not counted if they were when they were estimated."""
+        values = self._evaluate(i, j)
+        if counted:
+            self.count(i.size)
+        return values
+
+    def count(self, evaluations: int) -> None:
+        with self._lock:
+            self.n_evaluations += evaluations
+
+    @property
+    def n_pairs(self) -> int:
+        """All the evaluations there are between different objects of one side."""
+        ordered = self.n_left * (self.n_left - 1)
+        return ordered // 2 if self.symmetric else ordered
+
+    @property
+    def scan_rate(self) -> float:
+        return self.n_evaluations / max(self.n_pairs, 1)
+
+    def with_itself(self) -> Floats:
+        """s(i, i) for each object, where it is known without an evaluation; else 1."""
+        return np.ones(self.n_left)
+
+    def mean(self) -> float | None:
+        """The exact mean similarity of different objects, if it costs no evaluations."""
+        return None
+
+    def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
+        """Numbers that order the columns within each row as `score` does, up to the row's `slack`."""
+        raise TypeError(f"{type(self).__name__} has no estimates.")
+
+    def slack(self, rows: slice) -> Floats:
+        """How far the `estimates` of each row may be off."""
+        raise TypeError(f"{type(self).__name__} has no estimates.")
+
+    @abstractmethod
+    def _evaluate(self, i: Indices, j: Indices) -> Floats: ...
+
+
+class RowSpace(Space):
+    """A named similarity on dense or CSR rows: compiled, threaded, screened where matrix products help."""
+
+    threaded = True
+
+    def __init__(self, similarity: Similarity, left: DenseRows | CsrRows, right: Any) -> None:
+        super().__init__(left.n, right.n, symmetric=left is right)
+        self._similarity, self._measure, self._left, self._right = similarity, similarity.measure, left, right
+        self.screened = self._measure.estimate is not None
+
+    @cached_property
+    def _left_terms(self) -> Floats:
+        return self._terms(self._left)
+
+    @cached_property
+    def _right_terms(self) -> Floats:
+        return self._left_terms if self._right is self._left else self._terms(self._right)
+
+    def _terms(self, rows: DenseRows | CsrRows) -> Floats:
+        if self._measure.term is None:
+            return np.zeros(rows.n)
+        terms = rows.with_itself(self._measure.term)
+        if not (terms < LARGEST_TERM).all():
+            raise ValueError(
+                f"X holds numbers too large for {rows.values.dtype} arithmetic: the squared length of row "
+                f"{int(np.argmax(~(terms < LARGEST_TERM)))} is {terms.max():.3g}; scale X down."
+            )
+        return terms
+
+    def _evaluate(self, i: Indices, j: Indices) -> Floats:
+        sums = self._left.sums(self._measure.statistic, i, self._right, j)
+        values = self._measure.finish(sums, self._left_terms[i], self._right_terms[j], self._left.width)
+        return self._similarity.convert(values)
+
+    def with_itself(self) -> Floats:
+        return self._similarity.convert(self._measure.with_itself(self._left_terms))
+
+    def mean(self) -> float | None:
+        """For cosine and dot the pairs' sum is |sum of rows|^2 less the rows' own squares: O(n d)."""
+        if self._measure.name not in ("cosine", "dot") or self.n_left < 2:
+            return None
+        weights = np.ones(self.n_left)
+        own = self._left_terms
+        if self._measure.name == "cosine":
+            weights = np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
+            own = (own > 0).astype(np.float64)
+        total = self._left.weighted_sum(weights)
+        return float((total @ total - own.sum()) / (self.n_left * (self.n_left - 1)))
+
+    def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
+        assert self._measure.estimate is not None
+        products = self._left.products(rows, self._right, columns)
+        return self._measure.estimate(products, self._left_terms[rows], self._right_terms[columns])
+
+    def slack(self, rows: slice) -> Floats:
+        assert self._measure.slack is not None
+        error = max(self._left.product_error, self._right.product_error)
+        return self._measure.slack(error, self._left_terms[rows], self._right_terms)
+
+
+class MatrixSpace(Space):
+    """A precomputed similarity, dense or CSR; what a CSR matrix does not store is 0."""
+
+    threaded = True
+    screened = True
+
+    def __init__(self, matrix: Objects, square: bool) -> None:
+        symmetric = False
+        if square:
+            check_square(matrix)
+            symmetric = _is_symmetric(matrix)
+        super().__init__(matrix.shape[0], matrix.shape[1], symmetric)
+        self._matrix = matrix
+
+    def _evaluate(self, i: Indices, j: Indices) -> Floats:
+        return np.asarray(self._matrix[i, j], dtype=np.float64).reshape(i.size)
+
+    def with_itself(self) -> Floats:
+        diagonal = np.asarray(self._matrix.diagonal(), dtype=np.float64)
+        return np.where(diagonal > 0, diagonal, 1.0)
+
+    def mean(self) -> float | None:
+        if self.n_left < 2:
+            return None
+        total = float(self._matrix.sum(dtype=np.float64)) - float(self._matrix.diagonal().sum(dtype=np.float64))
+        return total / (self.n_left * (self.n_left - 1))
+
+    def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
+        block = self._matrix[rows, columns]
+        return np.array(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
+
+    def slack(self, rows: slice) -> Floats:
+        return np.zeros(len(range(*rows.indices(self.n_left))))
+
+
+class FunctionSpace(Space):
+    """Objects scored by a user's function; where each object came from is kept to name it in errors."""
+
+    def __init__(
+        self, similarity: Similarity, left: Objects, right: Objects, left_rows: Positions, right_rows: Positions
+    ) -> None:
+        same = left is right
+        super().__init__(count(left), count(right), symmetric=same and similarity.symmetric)
+        self._similarity, self._left, self._right = similarity, left, right
+        self._left_rows, self._right_rows = left_rows, right_rows
+        self._left_noun = "object" if same else "query"
+
+    def with_itself(self) -> Floats:
+        if self._similarity.conversion is None:
+            return np.ones(self.n_left)
+        return self._similarity.convert(np.zeros(self.n_left))
+
+    def _evaluate(self, i: Indices, j: Indices) -> Floats:
+        values = self._call(i, j)
+        bad = ~np.isfinite(values)
+        if bad.any():
+            at = int(np.flatnonzero(bad)[0])
+            raise ValueError(self._complaint(i[at], j[at], f"returned {values[at]}"))
+        if self._similarity.conversion is not None and values.size and values.min() < 0:
+            at = int(np.argmin(values))
+            raise ValueError(
+                f"The distance of {self._name(i[at], j[at])} is {values[at]}, but a distance must not be negative; "
+                "pass a similarity without covey.from_distance."
+            )
+        return self._similarity.convert(values)
+
+    @abstractmethod
+    def _call(self, i: Indices, j: Indices) -> Floats:
+        """The function's own values; a value that is no number stands as NaN."""
+
+    def _name(self, i: int, j: int) -> str:
+        return f"{self._left_noun} {self._left_rows[i]} and object {self._right_rows[j]}"
+
+    def _complaint(self, i: int, j: int, what: str) -> str:
+        return (
+            f"The similarity of {self._name(i, j)} {what}, but it must be one finite real number; "
+            "mend the similarity function or leave these objects out."
+        )
+
+    def _failure(self, i: int, j: int) -> RuntimeError:
+        return RuntimeError(f"The similarity of {self._name(i, j)} raised an error, see above.")
+
+
+class ObjectSpace(FunctionSpace):
+    """Any objects under a plain Python function, called once a pair."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._left_objects = _object_list(self._left)
+        self._right_objects = self._left_objects if self._right is self._left else _object_list(self._right)
+
+    def _call(self, i: Indices, j: Indices) -> Floats:
+        chunks = [self._call_chunk(i[at : at + CHUNK], j[at : at + CHUNK]) for at in range(0, i.size, CHUNK)]
+        return np.concatenate(chunks) if chunks else np.empty(0)
+
+    def _call_chunk(self, i: Indices, j: Indices) -> Floats:
+        a = map(self._left_objects.__getitem__, i.tolist())
+        b = map(self._right_objects.__getitem__, j.tolist())
+        results: list[Any] = []
+        try:
+            results.extend(map(self._similarity.function, a, b))
+        except Exception as error:  # the results before the failing pair were kept, so their number tells its place
+            raise self._failure(i[len(results)], j[len(results)]) from error
+        return self._numbers(results, i, j)
+
+    def _numbers(self, results: list[Any], i: Indices, j: Indices) -> Floats:
+        try:
+            values = np.array(results)
+        except ValueError:  # ragged: some results are arrays
+            values = np.empty(0, dtype=object)
+        if values.ndim == 1 and values.dtype.kind in "fiub":
+            return values.astype(np.float64, copy=False)
+        for at, result in enumerate(results):
+            if not isinstance(result, Real):
+                shown = "None" if result is None else f"{type(result).__name__} {result!r}"
+                raise TypeError(self._complaint(i[at], j[at], f"returned {shown}"))
+        return np.array(results, dtype=np.float64)
+
+
+class BatchSpace(FunctionSpace):
+    """Any objects under a function that scores many pairs at once."""
+
+    def _call(self, i: Indices, j: Indices) -> Floats:
+        size = self._similarity.batch_size
+        values = np.empty(i.size)
+        for at in range(0, i.size, size):
+            batch = slice(at, at + size)
+            values[batch] = self._call_batch(i[batch], j[batch])
+        return values
+
+    def _call_batch(self, i: Indices, j: Indices) -> Floats:
+        span = f"in the batch of {i.size} pairs from {self._name(i[0], j[0])} on"
+        try:
+            result = self._similarity.function(_pick(self._left, i), _pick(self._right, j))
+        except Exception as error:
+            raise RuntimeError(f"The batched similarity raised an error {span}, see above.") from error
+        values = np.asarray(result)
+        if values.shape != (i.size,) or values.dtype.kind not in "fiub":
+            raise TypeError(
+                f"A batched similarity must return one real number a pair, {i.size} in all, {span}; "
+                f"got an array of shape {values.shape} and dtype {values.dtype}."
+            )
+        return values.astype(np.float64, copy=False)
+
+
+class CompiledSpace(FunctionSpace):
+    """Rows under a function compiled by numba: the loop over pairs is compiled around it."""
+
+    threaded = True
+
+    def _call(self, i: Indices, j: Indices) -> Floats:
+        values = np.full(i.size, np.nan)
+        try:
+            if isinstance(self._left, np.ndarray):
+                _dense_loop(self._similarity.function)(self._left, self._right, i, j, values)
+            else:
+                a, b = self._left, self._right
+                loop = _csr_loop(self._similarity.function)
+                loop(a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, values)
+        except Exception as error:
+            unfilled = np.flatnonzero(np.isnan(values))
+            if type(error).__module__.startswith("numba") or not unfilled.size:
+                raise TypeError(
+                    "similarity does not compile on these rows; a numba function takes two rows f(x, y), or, if X is "
+                    "CSR, f(columns_x, values_x, columns_y, values_y), and returns a number."
+                ) from error
+            raise self._failure(i[unfilled[0]], j[unfilled[0]]) from error
+        return values
+
+
+@lru_cache(maxsize=64)
+def _dense_loop(function: Any) -> Any:
+    from numba import njit
+
+    @njit(nogil=True)
+    def loop(left, right, i, j, out):  # type: ignore[no-untyped-def]
+        for t in range(i.size):
+            out[t] = function(left[i[t]], right[j[t]])
+
+    return loop
+
+
+@lru_cache(maxsize=64)
+def _csr_loop(function: Any) -> Any:
+    from numba import njit
+
+    @njit(nogil=True)
+    def loop(a_starts, a_columns, a_values, b_starts, b_columns, b_values, i, j, out):  # type: ignore[no-untyped-def]
+        for t in range(i.size):
+            a = slice(a_starts[i[t]], a_starts[i[t] + 1])
+            b = slice(b_starts[j[t]], b_starts[j[t] + 1])
+            out[t] = function(a_columns[a], a_values[a], b_columns[b], b_values[b])
+
+    return loop
+
+
+def space_of(
+    objects: Objects,
+    similarity: Similarity,
+    rows: Positions | None = None,
+    against: Objects | None = None,
+    against_rows: Positions | None = None,
+) -> Space:
+    """Objects among themselves, or `objects` (queries) `against` others; `rows` tell where they came from."""
+    right = objects if against is None else against
+    if similarity.kind == "matrix":
+        return MatrixSpace(objects, square=against is None)
+    if similarity.kind == "rows":
+        return RowSpace(similarity, *rows_of(objects, right, similarity.measure))
+    rows = np.arange(count(objects)) if rows is None else rows
+    if against is None:
+        against_rows = rows
+    elif against_rows is None:
+        against_rows = np.arange(count(right))
+    space: type[FunctionSpace] = BatchSpace
+    if similarity.kind == "objects":
+        compiled = _is_compiled(similarity.function) and not isinstance(objects, list)
+        space = CompiledSpace if compiled else ObjectSpace
+    return space(similarity, objects, right, rows, against_rows)
+
+
+def _is_compiled(function: Any) -> bool:
+    """Told without importing numba, which a plain callable does not need."""
+    return type(function).__module__.startswith("numba.") and hasattr(function, "py_func")
+
+
+def _is_symmetric(matrix: Objects) -> bool:
+    if sp.issparse(matrix):
+        return (matrix != matrix.T).nnz == 0
+    step = 1024
+    return all(
+        np.array_equal(matrix[at : at + step, at:], matrix[at:, at : at + step].T) for at in range(0, len(matrix), step)
+    )
+
+
+def _object_list(objects: Objects) -> Sequence[Any]:
+    if sp.issparse(objects):
+        return [objects[[row]] for row in range(objects.shape[0])]
+    return objects if isinstance(objects, list) else list(objects)
+
+
+def _pick(objects: Objects, positions: Indices) -> Any:
+    return [objects[p] for p in positions] if isinstance(objects, list) else objects[positions]
