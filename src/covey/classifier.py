@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from covey._exact import nearest
-from covey.objects import Objects, check_objects, count, take
+from covey.objects import Objects, check_labels, check_objects, count, take
 from covey.selectors.crs import CRS
 from covey.similarity import Similarity, resolve
 from covey.space import space_of
@@ -39,7 +39,7 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
     selector_ : selector
         The fitted selector.
     representatives_ : array, CSR array or list
-        The selected objects, in the order of their rows in X.
+        The selected objects, in the order of their rows in X; just these rows if similarities are precomputed.
 
     Examples
     --------
@@ -77,9 +77,11 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
         selector = CRS() if self.selector is None else clone(self.selector)
         similarity = resolve(selector.similarity)
         objects = check_objects(X, similarity, self)
+        y = check_labels(y, count(objects))
         check_classification_targets(y)
         self.selector_ = selector.fit(X, y)
-        self._remember(np.sort(selector.sample_indices_), objects, similarity)
+        rows = np.sort(selector.sample_indices_)
+        self._remember(rows, rows if similarity.kind == "matrix" else take(objects, rows))
         self._check_reject()
         return self
 
@@ -130,15 +132,18 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = getattr(self.selector, "similarity", None) == "precomputed"
         return tags
 
-    def _remember(self, rows: NDArray[np.intp], objects: Objects, similarity: Similarity) -> None:
+    def _remember(self, rows: NDArray[np.intp], representatives: Objects) -> None:
         """Keep what classification needs: the representatives, in the order of their rows, and their classes."""
-        self._rows, self._similarity = rows, similarity
+        self._rows, self.representatives_ = rows, representatives
         prototypes = list(self.selector_.prototypes_.values())
         self.classes_ = np.array([prototype.label for prototype in prototypes])
         self._classes_of = np.empty(rows.size, dtype=np.intp)
         for place, prototype in enumerate(prototypes):
             self._classes_of[np.searchsorted(rows, prototype.indices)] = place
-        self.representatives_ = rows if similarity.kind == "matrix" else take(objects, rows)
+
+    @property
+    def _similarity(self) -> Similarity:
+        return resolve(self.selector_.similarity)
 
     def _search(self, X: Any, n: int) -> tuple[NDArray[np.intp], Floats]:
         check_is_fitted(self)

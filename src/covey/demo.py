@@ -14,19 +14,29 @@ from sklearn.model_selection import train_test_split
 import covey
 
 TOWNS = {
-    "Czechia": """Prague Brno Ostrava Plzeň Liberec Olomouc Pardubice Zlín Havířov Kladno Most Opava Jihlava Karviná Teplice
-        Chomutov Děčín Jablonec Přerov Mladá-Boleslav Prostějov Třebíč Třinec Tábor Znojmo Kolín Příbram Cheb Trutnov
-        Písek Kroměříž Vsetín Šumperk Břeclav Hodonín Litoměřice Strakonice Klatovy Valašské-Meziříčí Kopřivnice""",
-    "Finland": """Helsinki Espoo Tampere Vantaa Oulu Turku Jyväskylä Kuopio Lahti Pori Kouvola Joensuu Lappeenranta
-        Hämeenlinna Vaasa Seinäjoki Rovaniemi Mikkeli Kotka Salo Porvoo Kokkola Hyvinkää Lohja Järvenpää Rauma Kajaani
-        Kerava Savonlinna Nokia Ylöjärvi Kangasala Riihimäki Raasepori Imatra Raahe Sastamala Tornio Iisalmi Valkeakoski""",
-    "Italy": """Roma Milano Napoli Torino Palermo Genova Bologna Firenze Bari Catania Verona Venezia Messina Padova Trieste
-        Brescia Parma Taranto Prato Modena Reggio Perugia Ravenna Livorno Cagliari Foggia Rimini Salerno Ferrara Sassari
-        Latina Monza Bergamo Pescara Siracusa Trento Forlì Vicenza Terni Bolzano""",
-    "Japan": """Tokyo Yokohama Osaka Nagoya Sapporo Fukuoka Kawasaki Kobe Kyoto Saitama Hiroshima Sendai Chiba Kitakyushu
-        Sakai Niigata Hamamatsu Kumamoto Sagamihara Okayama Shizuoka Kagoshima Hachioji Himeji Utsunomiya Matsuyama
-        Matsudo Nishinomiya Ichikawa Kanazawa Fukuyama Amagasaki Kurashiki Nagasaki Toyama Gifu Miyazaki Nara Toyonaka
-        Takamatsu""",
+    "Czechia": """
+        Prague Brno Ostrava Plzeň Liberec Olomouc Pardubice Zlín Havířov Kladno Most Opava Jihlava Karviná
+        Teplice Chomutov Děčín Jablonec Přerov Mladá-Boleslav Prostějov Třebíč Třinec Tábor Znojmo Kolín
+        Příbram Cheb Trutnov Písek Kroměříž Vsetín Šumperk Břeclav Hodonín Litoměřice Strakonice Klatovy
+        Valašské-Meziříčí Kopřivnice
+        """,
+    "Finland": """
+        Helsinki Espoo Tampere Vantaa Oulu Turku Jyväskylä Kuopio Lahti Pori Kouvola Joensuu Lappeenranta
+        Hämeenlinna Vaasa Seinäjoki Rovaniemi Mikkeli Kotka Salo Porvoo Kokkola Hyvinkää Lohja Järvenpää
+        Rauma Kajaani Kerava Savonlinna Nokia Ylöjärvi Kangasala Riihimäki Raasepori Imatra Raahe Sastamala
+        Tornio Iisalmi Valkeakoski
+        """,
+    "Italy": """
+        Roma Milano Napoli Torino Palermo Genova Bologna Firenze Bari Catania Verona Venezia Messina Padova
+        Trieste Brescia Parma Taranto Prato Modena Reggio Perugia Ravenna Livorno Cagliari Foggia Rimini
+        Salerno Ferrara Sassari Latina Monza Bergamo Pescara Siracusa Trento Forlì Vicenza Terni Bolzano
+        """,
+    "Japan": """
+        Tokyo Yokohama Osaka Nagoya Sapporo Fukuoka Kawasaki Kobe Kyoto Saitama Hiroshima Sendai Chiba
+        Kitakyushu Sakai Niigata Hamamatsu Kumamoto Sagamihara Okayama Shizuoka Kagoshima Hachioji Himeji
+        Utsunomiya Matsuyama Matsudo Nishinomiya Ichikawa Kanazawa Fukuyama Amagasaki Kurashiki Nagasaki
+        Toyama Gifu Miyazaki Nara Toyonaka Takamatsu
+        """,
 }
 
 

@@ -67,21 +67,26 @@ def take(objects: Objects, positions: NDArray[np.intp]) -> Objects:
     return [objects[p] for p in positions] if isinstance(objects, list) else objects[positions]
 
 
-def clusters(y: Any, n: int) -> list[tuple[Hashable, NDArray[np.intp]]]:
-    """(label, positions) of each cluster, labels sorted. Without labels all objects are cluster 0."""
-    if y is None:
-        return [(0, np.arange(n))]
+def check_labels(y: Any, n: int) -> NDArray[Any]:
+    """One finite label for each of n objects, as an array."""
     y = column_or_1d(y, warn=True)
     if y.size != n:
         raise ValueError(f"y must hold one label for each of the {n} objects of X, got {y.size} labels.")
     if y.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y must hold labels, got complex numbers.")
+        raise ValueError("y must hold labels that can be sorted, got complex numbers: Complex data not supported.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"y must hold finite labels, got {y[~np.isfinite(y)][0]}: Input y contains NaN or infinity.")
+        raise ValueError(f"y must hold finite labels, got {y[~np.isfinite(y)][0]}; drop or label such objects first.")
+    return y
+
+
+def clusters(y: Any, n: int) -> list[tuple[Hashable, NDArray[np.intp]]]:
+    """(label, positions) of each cluster, labels sorted. Without labels all objects are cluster 0."""
+    if y is None:
+        return [(0, np.arange(n))]
     try:
-        labels, group = np.unique(y, return_inverse=True)
+        labels, group = np.unique(check_labels(y, n), return_inverse=True)
     except TypeError as error:
-        raise TypeError(f"y must hold labels of one kind that can be sorted: {error}.") from error
+        raise TypeError(f"y must hold labels that can be sorted, all of one type: {error}.") from error
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group))
     return list(zip(labels.tolist(), np.split(order, ends[:-1]), strict=True))

@@ -24,7 +24,7 @@ from covey.graph import NeighborGraph
 from covey.prototype import Prototype
 from covey.selectors.crs import CRS
 from covey.selectors.simple import KeepAll, RandomSelector
-from covey.similarity import Similarity, resolve
+from covey.similarity import Similarity
 
 FORMAT = 1
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (CRS, KeepAll, NearestPrototypeClassifier, RandomSelector)}
@@ -217,6 +217,5 @@ class _Reader:
         for key, value in content["state"].items():
             setattr(estimator, key, self.decode(value))
         if isinstance(estimator, NearestPrototypeClassifier):
-            similarity = resolve(estimator.selector_.similarity)
-            estimator._remember(estimator._rows, estimator.representatives_, similarity)
+            estimator._remember(estimator._rows, estimator.representatives_)
         return estimator

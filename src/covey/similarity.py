@@ -37,7 +37,7 @@ class Measure:
     domain: Literal["real", "nonnegative", "binary"] = "real"
     with_itself: Callable[[Floats], Floats] = np.ones_like
     estimate: Callable[[NDArray[Any], Floats, Floats], NDArray[Any]] | None = None
-    """From matrix products to numbers that order a row's columns as the score does, up to `slack`."""
+    """From matrix products to numbers that order pairs as the score does, up to `slack`; symmetric as the score is."""
     slack: Callable[[float, Floats, Floats], Floats] | None = None
     """How far an estimate may lie from the score's own place, per row, given the products' relative error."""
 
@@ -67,8 +67,9 @@ def _estimate_share(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any
 
 
 def _estimate_nearness(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
-    """2 x.y - y.y, which is x.x less the squared distance: x.x is the same for the whole row."""
+    """Minus the squared distance."""
     products *= 2
+    products -= a.astype(products.dtype)[:, None]
     products -= b.astype(products.dtype)
     return products
 

@@ -11,7 +11,7 @@ are worth scoring: whatever the block size or the BLAS, the scores themselves co
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -109,14 +109,8 @@ class RowSpace(Space):
         super().__init__(left.n, right.n, symmetric=left is right)
         self._similarity, self._measure, self._left, self._right = similarity, similarity.measure, left, right
         self.screened = self._measure.estimate is not None
-
-    @cached_property
-    def _left_terms(self) -> Floats:
-        return self._terms(self._left)
-
-    @cached_property
-    def _right_terms(self) -> Floats:
-        return self._left_terms if self._right is self._left else self._terms(self._right)
+        self._left_terms = self._terms(left)
+        self._right_terms = self._left_terms if right is left else self._terms(right)
 
     def _terms(self, rows: DenseRows | CsrRows) -> Floats:
         if self._measure.term is None:

@@ -67,7 +67,7 @@ class CRS(Selector):
     ...     return len(set(a) & set(b)) / len(set(a) | set(b))
     >>> selector = covey.CRS(n_neighbors=2, similarity=shared_letters).fit(words)
     >>> [words[i] for i in selector.sample_indices_]
-    ['cart', 'dodge']
+    ['dodge', 'cart']
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -1,0 +1,96 @@
+"""Slow and obvious versions of every algorithm; the library must agree with them exactly."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+SIMILARITIES = {
+    "cosine": lambda x, y: cosine(x, y),
+    "dot": lambda x, y: float(sum(a * b for a, b in zip(x, y, strict=True))),
+    "euclidean": lambda x, y: 1 / (1 + math.sqrt(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)))),
+    "hamming": lambda x, y: sum(a == b for a, b in zip(x, y, strict=True)) / len(x),
+    "jaccard": lambda x, y: share(sum(min(a, b) for a, b in zip(x, y, strict=True)), sum(x), sum(y)),
+    "ruzicka": lambda x, y: share(sum(min(a, b) for a, b in zip(x, y, strict=True)), sum(x), sum(y)),
+}
+
+
+def cosine(x, y):
+    """On whole numbers every sum is exact, so the rounding is that of one root and one division."""
+    dot = sum(a * b for a, b in zip(x, y, strict=True))
+    scale = math.sqrt(sum(a * a for a in x) * sum(b * b for b in y))
+    return max(-1.0, min(1.0, dot / scale)) if scale else 0.0
+
+
+def share(common, a, b):
+    return common / (a + b - common) if a + b - common else 1.0
+
+
+def neighbors(similarity, n, k):
+    """Each object's k best others as (index, similarity), by similarity descending, then index ascending."""
+    lists = []
+    for i in range(n):
+        others = [(j, similarity(i, j)) for j in range(n) if j != i]
+        lists.append(sorted(others, key=lambda item: (-item[1], item[0]))[:k])
+    return lists
+
+
+def homogeneity(similarity, n):
+    """The exact mean over ordered pairs of different objects."""
+    total = sum(Fraction(similarity(i, j)) for i in range(n) for j in range(n) if i != j)
+    return float(total / (n * (n - 1)))
+
+
+def covers(lists, threshold):
+    """For each candidate r the objects that it covers by an edge, with their similarity."""
+    covered = [{} for _ in lists]
+    for x, others in enumerate(lists):
+        for r, similarity in others:
+            if threshold is None or similarity >= threshold:
+                covered[r][x] = similarity
+    return covered
+
+
+def greedy(lists, coverage, threshold, gain="similarity", on_orphan="self", own=None):
+    """(picked, gains, covered_by) by recomputing every gain from the sets at every step."""
+    n = len(lists)
+    edges = covers(lists, threshold)
+    orphans = {x for x in range(n) if not any(x in covered for covered in edges)}
+    own = [1.0] * n if own is None else own
+
+    def units(weight):
+        return round(weight * 2**32) if gain == "similarity" else 1
+
+    def worth(r, uncovered):
+        itself = units(own[r]) if r in uncovered and not (on_orphan == "outlier" and r in orphans) else 0
+        return itself + sum(units(s) for x, s in edges[r].items() if x in uncovered)
+
+    uncovered, picked, gains, covered_by = set(range(n)), [], [], [-1] * n
+    while n - len(uncovered) < math.ceil(coverage * n - 1e-9):
+        best = min((r for r in range(n) if r not in picked), key=lambda r: (-worth(r, uncovered), r))
+        if worth(best, uncovered) == 0 and picked:
+            break
+        gains.append(worth(best, uncovered) / (2**32 if gain == "similarity" else 1))
+        picked.append(best)
+        for x in {best, *edges[best]} & uncovered:
+            covered_by[x] = best
+        covered_by[best] = best
+        uncovered -= {best, *edges[best]}
+    return picked, gains, covered_by
+
+
+def smallest_cover(lists, coverage, threshold):
+    """The fewest objects that cover enough, by integer programming."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    n = len(lists)
+    edges = covers(lists, threshold)
+    reach = np.eye(n)  # reach[x, r] = 1 if r covers x
+    for r, covered in enumerate(edges):
+        reach[list(covered), r] = 1
+    link = LinearConstraint(np.hstack([reach, -np.eye(n)]), lb=0)  # y_x <= sum of x's picked coverers
+    enough = LinearConstraint(np.concatenate([np.zeros(n), np.ones(n)])[None, :], lb=math.ceil(coverage * n - 1e-9))
+    integrality = np.concatenate([np.ones(n), np.zeros(n)])
+    cost = np.concatenate([np.ones(n), np.zeros(n)])
+    solution = milp(cost, constraints=[link, enough], integrality=integrality, bounds=Bounds(0, 1))
+    return round(solution.fun)

@@ -1,0 +1,207 @@
+"""The classifier: nearest representative, evidence, rejection, and life among scikit-learn's tools."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+import covey
+from tests import reference
+from tests.forms import COSINES, compiled_cosine, plain_cosine
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:900], y[:900], X[900:1200], y[900:1200]
+
+
+def letters(a, b):
+    return len(set(a) & set(b)) / len(set(a) | set(b))
+
+
+@given(seed=st.integers(0, 200), n=st.integers(3, 25), n_classes=st.integers(1, 4), high=st.sampled_from([2, 4]))
+def test_the_nearest_representative_decides_ties_to_the_lowest_row(seed, n, n_classes, high):
+    rng = np.random.default_rng(seed)
+    X, Q = (rng.integers(0, high, (m, 4)).astype(float) for m in (n, 9))
+    y = rng.integers(0, n_classes, n)
+    model = covey.NearestPrototypeClassifier(covey.CRS(2)).fit(X, y)
+    chosen = sorted(model.selector_.sample_indices_.tolist())
+    scores = [[(reference.cosine(q, X[r].tolist()), r) for r in chosen] for q in Q.tolist()]
+    ranked = [sorted(row, key=lambda item: (-item[0], item[1])) for row in scores]
+    assert model.predict(Q).tolist() == [y[row[0][1]] for row in ranked]
+    indices, similarities = model.nearest_prototypes(Q, n=3)
+    assert indices.tolist() == [[r for _, r in row[:3]] for row in ranked]
+    assert similarities.tolist() == [[s for s, _ in row[:3]] for row in ranked]
+    best = [[max(s for s, r in row if y[r] == label) for label in model.classes_] for row in scores]
+    assert model.class_similarities(Q).tolist() == best
+    if model.classes_.size == 2:
+        np.testing.assert_array_equal(model.decision_function(Q), np.diff(best)[:, 0])
+    else:
+        np.testing.assert_array_equal(model.decision_function(Q), best)
+
+
+@pytest.mark.parametrize("form", COSINES)
+def test_every_form_of_a_similarity_answers_the_same(form):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, (80, 6)).astype(float), np.arange(80) % 3
+    expected = covey.NearestPrototypeClassifier(covey.CRS(4)).fit(X[:60], y[:60]).nearest_prototypes(X[60:])
+    objects, similarity = COSINES[form](X)
+    model = covey.NearestPrototypeClassifier(covey.CRS(4, similarity=similarity))
+    if similarity == "precomputed":
+        model.fit(objects[:60, :60], y[:60])
+        found = model.nearest_prototypes(objects[60:, :60])
+    else:
+        found = model.fit(objects[:60], y[:60]).nearest_prototypes(objects[60:])
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_queries_may_come_in_another_form(digits):
+    X, y, Q, _ = digits
+    model = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X.astype(np.float32), y)
+    expected = model.predict(Q)
+    for queries in (Q.astype(np.int64), Q.tolist(), sp.csr_matrix(Q)):
+        np.testing.assert_array_equal(model.predict(queries), expected)
+    sparse = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(sp.csr_array(X), y)
+    np.testing.assert_array_equal(sparse.predict(Q), sparse.predict(sp.csr_array(Q)))
+
+
+def test_threads_and_tiles_change_nothing(digits, monkeypatch):
+    from covey import _exact
+
+    X, y, Q, _ = digits
+    expected = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, y).nearest_prototypes(Q, 4)
+    monkeypatch.setattr(_exact, "TILE", 13)
+    for n_jobs in (1, 2):
+        found = covey.NearestPrototypeClassifier(covey.CRS(5, n_jobs=n_jobs)).fit(X, y).nearest_prototypes(Q, 4)
+        np.testing.assert_array_equal(found[0], expected[0])
+        np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_profiles_with_keys_never_seen(digits):
+    """A server that no representative knows still adds to a host's length."""
+    model = covey.NearestPrototypeClassifier(covey.KeepAll()).fit([{"web": 1}, {"dns": 1}], ["w", "d"])
+    indices, similarities = model.nearest_prototypes([{"web": 3, "new": 4}, {"other": 1}], n=1)
+    assert indices.ravel().tolist() == [0, 0]
+    assert similarities.ravel().tolist() == [0.6, 0.0]
+
+
+def test_rejection_below_the_winning_clusters_own_threshold(digits):
+    X, y, Q, _ = digits
+    model = covey.NearestPrototypeClassifier(covey.CRS(5), reject="threshold").fit(X, y)
+    plain = clone(model).set_params(reject=None).fit(X, y)
+    noise = np.random.default_rng(0).permuted(Q, axis=1)
+    queries = np.vstack([Q, noise])
+    _, similarities = model.nearest_prototypes(queries, 1)
+    winners = plain.predict(queries)
+    bars = np.array([model.selector_.prototypes_[label].threshold for label in winners])
+    expected = np.where(similarities[:, 0] < bars, -1, winners)
+    np.testing.assert_array_equal(model.predict(queries), expected)
+    assert (expected[: len(Q)] == -1).mean() < 0.1 < 0.9 < (expected[len(Q) :] == -1).mean()
+
+
+def test_rejection_below_a_fixed_bar(digits):
+    X, y, Q, _ = digits
+    names = np.array([f"digit {label}" for label in y])
+    model = covey.NearestPrototypeClassifier(covey.CRS(5), reject=0.9, unknown_label="?").fit(X, names)
+    answers = model.predict(Q)
+    _, similarities = model.nearest_prototypes(Q, 1)
+    np.testing.assert_array_equal(answers == "?", similarities[:, 0] < 0.9)
+    assert set(answers) <= {*names, "?"}
+    mixed = model.set_params(unknown_label=None).predict(Q)
+    assert mixed.dtype == object
+    assert None in mixed.tolist()
+
+
+def test_rejection_needs_thresholds_and_a_free_label(digits):
+    X, y, *_ = digits
+    with pytest.raises(ValueError, match="unknown_label must not be one of the classes, got 3"):
+        covey.NearestPrototypeClassifier(reject=0.5, unknown_label=3).fit(X, y)
+    for selector in (covey.CRS(threshold=None), covey.RandomSelector()):
+        with pytest.raises(ValueError, match="reject='threshold' needs a threshold for each cluster, but 0 has none"):
+            covey.NearestPrototypeClassifier(selector, reject="threshold").fit(X, y)
+    lonely = covey.NearestPrototypeClassifier(covey.CRS(), reject="threshold").fit(X[:50], [1] * 49 + [0])
+    assert lonely.predict(X[49:50]) == [0]
+
+
+def test_errors_name_queries():
+    def picky(a, b):
+        return float("nan") if a == "x" else letters(a, b)
+
+    model = covey.NearestPrototypeClassifier(covey.CRS(2, similarity=picky)).fit(["ab", "ac", "zy", "zw"], [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="similarity of query 1 and object 0 returned nan"):
+        model.predict(["b", "x"])
+    with pytest.raises(ValueError, match="n must be an int of at least 1, got 0"):
+        model.nearest_prototypes(["b"], n=0)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        model.fit(["a"], None)
+    with pytest.raises(ValueError, match=r"'reject' parameter .* must be"):
+        covey.NearestPrototypeClassifier(reject="always").fit([[1.0]], [0])
+    with pytest.raises(ValueError, match="'selector' parameter"):
+        covey.NearestPrototypeClassifier(selector=3).fit([[1.0]], [0])
+
+
+def test_grid_search_pipeline_clone_and_pickle(digits):
+    X, y, Q, truth = digits
+    model = covey.NearestPrototypeClassifier(covey.CRS(10))
+    search = GridSearchCV(model, {"selector__n_neighbors": [3, 10, 30]}, cv=3).fit(X, y)
+    assert search.best_params_["selector__n_neighbors"] in (3, 10)
+    pipeline = Pipeline([("scale", MinMaxScaler()), ("model", clone(model))]).fit(X, y)
+    assert pipeline.score(Q, truth) > 0.85
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(again.predict(Q), search.predict(Q))
+    for similarity in (plain_cosine, compiled_cosine, covey.from_distance("manhattan"), covey.batched(letters)):
+        assert clone(covey.CRS(similarity=similarity)).similarity is not None
+        assert pickle.loads(pickle.dumps(covey.CRS(similarity=similarity))).get_params().keys()
+
+
+def test_cross_validation_slices_a_precomputed_matrix_both_ways(digits):
+    X, y, *_ = digits
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    matrix = np.clip(unit @ unit.T, 0, 1)
+    np.fill_diagonal(matrix, 1)
+    scores = cross_val_score(covey.NearestPrototypeClassifier(covey.CRS(5, similarity="precomputed")), matrix, y, cv=3)
+    plain = cross_val_score(covey.NearestPrototypeClassifier(covey.CRS(5)), X, y, cv=3)
+    np.testing.assert_allclose(scores, plain, atol=0.01)
+
+
+def test_scorers_for_two_classes(digits):
+    X, y, *_ = digits
+    scores = cross_val_score(covey.NearestPrototypeClassifier(covey.CRS(5)), X, y == 3, cv=3, scoring="roc_auc")
+    assert scores.min() > 0.95
+
+
+def test_imbalanced_learn_pipeline_takes_the_selector_as_a_sampler(digits):
+    from imblearn.pipeline import make_pipeline
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y, Q, truth = digits
+    model = make_pipeline(covey.CRS(5), KNeighborsClassifier(1, metric="cosine")).fit(X, y)
+    assert model[-1].n_samples_fit_ == covey.CRS(5).fit(X, y).sample_indices_.size
+    assert model.score(Q, truth) > 0.85
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_feature_names(frame, digits):
+    X, y, Q, _ = digits
+    names = [f"pixel {i}" for i in range(64)]
+    columns = {name: X[:, i] for i, name in enumerate(names)}
+    model = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(frame(columns), y)
+    assert model.feature_names_in_.tolist() == names
+    assert model.selector_.feature_names_in_.tolist() == names
+    queries = {name: Q[:, i] for i, name in enumerate(names)}
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame({name[::-1]: column for name, column in queries.items()}))
+    expected = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, y).predict(Q)
+    np.testing.assert_array_equal(model.predict(frame(queries)), expected)

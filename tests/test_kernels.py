@@ -1,0 +1,145 @@
+"""Every compiled kernel against its own Python source.
+
+Whole numbers keep every sum exact, so that reassociated additions must agree to the bit.
+"""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import covey
+from covey import _descent, _exact, _kernels, _lists, _pairs, coverage
+
+rng = np.random.default_rng(0)
+
+
+def pairs(n, size=200):
+    i, j = rng.integers(0, n, (2, size)).astype(np.int32)
+    j = np.where(i == j, (j + 1) % n, j).astype(np.int32)
+    return i, j
+
+
+def dense_case(dtype):
+    left, right = (rng.integers(0, 5, (20, 37)).astype(dtype) for _ in range(2))
+    return left, right, *pairs(20), np.zeros(200)
+
+
+def csr_case(term):
+    left, right = (sp.random_array((20, 30), density=0.3, format="csr", rng=rng) for _ in range(2))
+    left.data, right.data = np.ceil(left.data * 4), np.ceil(right.data * 4).astype(np.float32)
+    parts = (left.indptr, left.indices, left.data, right.indptr, right.indices, right.data)
+    return term, *parts, *pairs(20), np.zeros(200)
+
+
+def list_case():
+    lists = _lists.NeighborLists.empty(12, 5)
+    offered = rng.integers(0, 4, 200) / 4
+    return lists.indices, lists.similarities, lists.states, *pairs(12), offered
+
+
+def filled_lists():
+    arrays = list_case()
+    _lists.insert.py_func(*arrays)
+    arrays[2][:] = rng.integers(0, 2, arrays[2].shape)
+    return arrays
+
+
+def choose_case():
+    indices, _, states, *_ = filled_lists()
+    return indices, states, 3, np.uint64(7), np.full((12, 6), -1, np.int32), np.full((12, 8), -1, np.int32)
+
+
+def join_case():
+    new, old = _descent.sample_candidates(_lists.NeighborLists(*filled_lists()[:3]), 3, np.uint64(7))
+    new_of, old_of = _descent._invert(new), _descent._invert(old)
+    out = np.zeros((2, 2000), dtype=np.int32)
+    return 0, 12, new_of.indptr, new_of.indices, old_of.indptr, old_of.indices, new, old, *out
+
+
+def pick_case():
+    edges = sp.random_array((40, 40), density=0.1, format="csr", rng=rng)
+    weights = rng.integers(0, 4, edges.nnz)
+    reverse = edges.tocsc()
+    return edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices, np.ones(40, np.int64), 38
+
+
+CASES = {
+    _kernels.dense_dot: lambda: dense_case(np.float32),
+    _kernels.dense_squared: lambda: dense_case(np.float64),
+    _kernels.dense_absolute: lambda: dense_case(np.float32),
+    _kernels.dense_minimum: lambda: dense_case(np.float64),
+    _kernels.dense_matches: lambda: dense_case(np.float32),
+    _kernels.csr_shared: lambda: csr_case(_kernels.DOT),
+    _lists.insert: list_case,
+    _lists.look_up: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
+    _pairs.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
+    _pairs.put_keys: lambda: (
+        np.zeros(512, np.uint64),
+        rng.integers(1, 99, 200).astype(np.uint64),
+        np.zeros(200, bool),
+    ),
+    _exact.clear_bar: lambda: (
+        rng.integers(0, 9, (6, 50)).astype(np.float32),
+        rng.integers(0, 2, 6).astype(float),
+        np.full(6, -np.inf),
+        3,
+        *np.zeros((2, 300), dtype=np.int32),
+    ),
+    _descent.mix: lambda: (np.uint64(1234567), np.int32(5), np.int32(99)),
+    _descent.keep_smallest: lambda: (
+        np.array([4, 5, 6, 0], np.int32),
+        np.array([1, 3, 8, 0], np.uint64),
+        3,
+        np.int32(9),
+        np.uint64(2),
+    ),
+    _descent.choose: choose_case,
+    _descent.reverse: lambda: (choose_case()[0], np.full((12, 3), -1, np.int32), np.uint64(7)),
+    _descent.join: join_case,
+    coverage.pick: pick_case,
+    coverage.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
+    coverage.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
+}
+
+
+def bitmap(n):
+    pair_set = _pairs.BitmapPairs(n)
+    return pair_set._words, pair_set._starts
+
+
+def run(function, arguments):
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    with np.errstate(over="ignore"):  # hashes wrap around on purpose
+        result = function(*copies)
+    return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))], copies
+
+
+@pytest.mark.parametrize("kernel", CASES, ids=lambda kernel: kernel.py_func.__qualname__)
+def test_kernel_does_what_its_source_says(kernel, monkeypatch):
+    for _ in range(20):
+        arguments = CASES[kernel]()
+        compiled, compiled_arguments = run(kernel, arguments)
+        with monkeypatch.context() as patch:  # kernels that it calls are plain Python then, too
+            for name, value in kernel.py_func.__globals__.copy().items():
+                if hasattr(value, "py_func"):
+                    patch.setitem(kernel.py_func.__globals__, name, value.py_func)
+            plain, plain_arguments = run(kernel.py_func, arguments)
+        for a, b in zip(compiled + compiled_arguments, plain + plain_arguments, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("term", [_kernels.DOT, _kernels.MINIMUM, _kernels.ABSOLUTE, _kernels.MATCHES])
+def test_csr_kernel_for_every_term(term):
+    arguments = csr_case(term)
+    np.testing.assert_array_equal(
+        run(_kernels.csr_shared, arguments)[1][-1], run(_kernels.csr_shared.py_func, arguments)[1][-1]
+    )
+
+
+def test_no_kernel_is_left_out():
+    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(covey.__path__, "covey.")]
+    kernels = {value for module in modules for value in vars(module).values() if hasattr(value, "py_func")}
+    assert kernels == set(CASES)

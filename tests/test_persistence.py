@@ -1,0 +1,178 @@
+"""Save and load: the same answers, no pickle, no half-written file."""
+
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+
+import covey
+
+
+def letters(a, b):
+    return len(set(a) & set(b)) / max(len(set(a) | set(b)), 1)
+
+
+def shortest(a, b):
+    return 1.0 / (1 + abs(len(a) - len(b)))
+
+
+WORDS = ["cat", "cart", "care", "dog", "dodge", "lodge", "bird", "brd", "bride"]
+LABELS = [0, 0, 0, 1, 1, 1, 2, 2, 2]
+X, Y = load_digits(return_X_y=True)
+X, Y = X[:200], Y[:200]
+HOSTS = [{"dns": 1, "web": i % 3} for i in range(9)]
+
+CASES = {
+    "dense": (covey.CRS(5), X, Y, X[:20]),
+    "float32": (covey.CRS(5, similarity="euclidean"), X.astype(np.float32), Y, X[:20]),
+    "csr": (covey.CRS(5, similarity=covey.from_distance("manhattan", "exponential")), sp.csr_array(X), Y, X[:20]),
+    "strings": (covey.CRS(2, similarity=letters), WORDS, LABELS, ["carton"]),
+    "text labels": (covey.RandomSelector(0.5, random_state=0), X, np.array(["a", "b"] * 100), X[:20]),
+    "boolean labels": (covey.KeepAll(), X, Y == 3, X[:20]),
+    "hosts": (covey.CRS(2), HOSTS, LABELS, [{"web": 2, "new": 1}]),
+    "sets": (covey.CRS(2, similarity="jaccard"), [set(word) for word in WORDS], LABELS, [set("carton")]),
+    "tuples": (covey.CRS(2, similarity=letters), [tuple(word) for word in WORDS], LABELS, [tuple("carton")]),
+    "bytes": (covey.CRS(2, similarity=letters), [word.encode() for word in WORDS], LABELS, [b"carton"]),
+    "ragged arrays": (covey.CRS(2, similarity=shortest), [np.arange(i) for i in range(1, 10)], LABELS, [np.arange(3)]),
+    "object array": (covey.CRS(2, similarity=letters), np.array(WORDS, dtype=object), LABELS, ["carton"]),
+    "precomputed": (covey.CRS(3, similarity="precomputed"), X @ X.T, Y, X[:20] @ X.T),
+    "given graph": (covey.CRS(3, graph=covey.neighbor_graph(X, 5)), X, Y, X[:20]),
+    "sparse graph": (covey.CRS(3, graph=covey.neighbor_graph(X, 5).to_csr()), X, Y, X[:20]),
+    "batched": (covey.CRS(3, similarity=covey.batched(lambda A, B: (A * B).sum(axis=1))), X, Y, X[:20]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_loaded_classifier_answers_the_same(case, tmp_path):
+    selector, objects, y, queries = CASES[case]
+    model = covey.NearestPrototypeClassifier(selector, reject=0.1, unknown_label="?").fit(objects, y)
+    covey.save(model, tmp_path / "model.covey")
+    named = isinstance(selector.similarity, str) or case == "csr"
+    again = covey.load(tmp_path / "model.covey", similarity=None if named else selector.similarity)
+    np.testing.assert_array_equal(again.predict(queries), model.predict(queries))
+    np.testing.assert_array_equal(again.decision_function(queries), model.decision_function(queries))
+    for a, b in zip(again.nearest_prototypes(queries), model.nearest_prototypes(queries), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.get_params()["unknown_label"] == "?"
+
+
+@pytest.mark.parametrize(
+    "selector", [covey.CRS(4, random_state=3), covey.RandomSelector(n={0: 1, 1: 2}), covey.KeepAll()]
+)
+def test_a_loaded_selector_holds_the_same(selector, tmp_path):
+    selector.fit(X, Y % 2)
+    covey.save(selector, tmp_path / "selector.covey")
+    again = covey.load(tmp_path / "selector.covey")
+    assert type(again) is type(selector)
+    assert again.get_params() == selector.get_params()
+    assert again.n_features_in_ == 64
+    np.testing.assert_array_equal(again.sample_indices_, selector.sample_indices_)
+    assert (again.n_evaluations_, again.scan_rate_) == (selector.n_evaluations_, selector.scan_rate_)
+    for label, prototype in selector.prototypes_.items():
+        for name, value in vars(prototype).items():
+            np.testing.assert_array_equal(getattr(again.prototypes_[label], name), value)
+    assert again.fit(X, Y % 2).sample_indices_.size == selector.sample_indices_.size
+
+
+def test_a_callable_must_be_passed_again_and_a_name_must_not(tmp_path):
+    path = tmp_path / "m"
+    covey.save(covey.CRS(2, similarity=letters).fit(WORDS), path)
+    with pytest.raises(ValueError, match=r"similarity must be passed to load: .* callable 'letters'"):
+        covey.load(path)
+    covey.save(covey.CRS(2).fit(X), path)
+    with pytest.raises(ValueError, match="similarity must not be passed to load"):
+        covey.load(path, similarity=letters)
+
+
+def test_what_cannot_be_saved_is_refused_and_leaves_no_file(tmp_path):
+    class Thing:
+        pass
+
+    model = covey.NearestPrototypeClassifier(covey.KeepAll(similarity=lambda a, b: 1.0)).fit([Thing(), Thing()], [0, 1])
+    for estimator, error, message in [
+        (model, TypeError, "Cannot save representatives of type Thing"),
+        (covey.CRS(random_state=np.random.RandomState(0)).fit(X), TypeError, "Cannot save parameter random_state"),
+        (covey.CRS(), ValueError, "must be fitted before it is saved"),
+        (Thing(), TypeError, "estimator must be one of .*CRS.* got Thing"),
+    ]:
+        with pytest.raises(error, match=message):
+            covey.save(estimator, tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_save_keeps_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "model"
+    covey.save(covey.CRS(2).fit(X), path)
+    before = path.read_bytes()
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", lambda *args: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        covey.save(covey.CRS(3).fit(X), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_damaged_files_are_refused_in_one_line(tmp_path):
+    path = tmp_path / "model"
+    covey.save(covey.NearestPrototypeClassifier(covey.CRS(2)).fit(X, Y), path)
+    whole = path.read_bytes()
+    middle = bytearray(whole)
+    middle[len(whole) // 2] ^= 255
+    for content in (whole[: len(whole) // 2], whole[:-10], b"", b"not a zip", bytes(middle)):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"was not written by covey.save, or is damaged") as caught:
+            covey.load(path)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(FileNotFoundError):
+        covey.load(tmp_path / "absent")
+
+
+def rewrite(path, change):
+    """Write the file again with its JSON changed."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    content = json.loads(parts["covey.json"])
+    change(content)
+    parts["covey.json"] = json.dumps(content).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+
+
+def test_other_formats_and_unknown_content_are_refused(tmp_path):
+    path = tmp_path / "model"
+    for change in (
+        lambda content: content.update(format=99),
+        lambda content: content.update(content={"system": "rm"}),
+        lambda content: content.update(content={"__class__": []}),
+        lambda content: content["content"]["CRS"]["parameters"].update(surprise=1),
+    ):
+        covey.save(covey.CRS(2).fit(X), path)
+        rewrite(path, change)
+        with pytest.raises(ValueError, match=r"was not written by covey.save, or is damaged"):
+            covey.load(path)
+
+
+def test_no_pickle_is_read(tmp_path):
+    """An array of pickled objects in place of a plain one is refused, not run."""
+
+    class Bomb:
+        def __reduce__(self):
+            return (pytest.fail, ("code from the file was run",))
+
+    path = tmp_path / "model"
+    covey.save(covey.CRS(2).fit(X), path)
+    with zipfile.ZipFile(path) as archive:
+        content = archive.read("covey.json")
+        n_arrays = len(archive.namelist()) - 1
+    header = b"\x93NUMPY\x01\x00v\x00{'descr': '|O', 'fortran_order': False, 'shape': (1,), }".ljust(127) + b"\n"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("covey.json", content)
+        for number in range(n_arrays):
+            archive.writestr(f"{number}.npy", header + pickle.dumps([Bomb()]))
+    with pytest.raises(ValueError, match="damaged"):
+        covey.load(path)

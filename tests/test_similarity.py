@@ -1,0 +1,171 @@
+"""Named similarities against their definitions, on every kind of rows; batches, distances, wrong names."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import covey
+from covey.similarity import DISTANCES, MEASURES, names, resolve
+from covey.space import space_of
+from tests import reference
+
+NAMED = sorted(set(names()) - {"precomputed"})
+
+
+def whole_numbers(name):
+    low, high = {"jaccard": (0, 1), "ruzicka": (0, 4)}.get(name, (-3, 3))
+    return arrays(np.int8, st.tuples(st.integers(2, 8), st.integers(1, 20)), elements=st.integers(low, high))
+
+
+def every_pair(n):
+    i, j = np.indices((n, n)).reshape(2, -1).astype(np.int32)
+    return i, j
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.uint8])
+@pytest.mark.parametrize("name", NAMED)
+@given(data=st.data())
+def test_named_similarity_is_its_definition(name, dtype, form, data):
+    X = data.draw(whole_numbers(name))
+    X = (abs(X) if dtype == np.uint8 else X).astype(dtype)
+    rows = X if form == "dense" else sp.csr_array(X)
+    i, j = every_pair(len(X))
+    scores = space_of(rows, resolve(name)).score(i, j)
+    expected = [reference.SIMILARITIES[name](X[a].tolist(), X[b].tolist()) for a, b in zip(i, j, strict=True)]
+    np.testing.assert_array_equal(scores, expected)
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_equal_rows_are_exactly_as_similar_as_a_row_to_itself(name, form):
+    """Similarity 1 must be reached to the bit, or a threshold of 1 would separate duplicates."""
+    X = np.random.default_rng(0).random((30, 101)).astype(np.float32)
+    X = (X > 0.5).astype(np.float32) if name == "jaccard" else X
+    X = np.vstack([X, X])
+    space = space_of(X if form == "dense" else sp.csr_array(X), resolve(name))
+    i = np.arange(30, dtype=np.int32)
+    np.testing.assert_array_equal(space.score(i, i + np.int32(30)), space.with_itself()[:30])
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_scores_do_not_depend_on_the_direction(name):
+    X = np.random.default_rng(1).random((40, 77))
+    X = (X > 0.5).astype(float) if name == "jaccard" else X
+    i, j = every_pair(40)
+    space = space_of(X, resolve(name))
+    np.testing.assert_array_equal(space.score(i, j), space.score(j, i))
+
+
+@pytest.mark.parametrize("distance", sorted(DISTANCES))
+@pytest.mark.parametrize("how", ["inverse", "negative", "exponential"])
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_named_distances(distance, how, form):
+    from scipy.spatial.distance import cdist
+
+    X = np.random.default_rng(2).integers(-3, 4, (12, 9)).astype(float)
+    metric = {"manhattan": "cityblock"}.get(distance, distance)
+    expected = {"inverse": lambda d: 1 / (1 + d), "negative": lambda d: -d, "exponential": lambda d: np.exp(-d)}[how](
+        cdist(X, X, metric)
+    )
+    rows = X if form == "dense" else sp.csr_array(X)
+    scores = space_of(rows, covey.from_distance(distance, how)).score(*every_pair(12))
+    np.testing.assert_allclose(scores.reshape(12, 12), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_euclidean_is_the_inverse_of_a_distance():
+    assert resolve("euclidean") == covey.from_distance("euclidean", how="inverse")
+
+
+def test_sets_and_dicts_of_numbers_have_named_similarities():
+    sets = [{"a", "b"}, {"b", "c"}, frozenset(), {"b", "a"}]
+    space = space_of(sets, resolve("jaccard"))
+    i, j = np.array([0, 0, 0, 2], np.int32), np.array([1, 2, 3, 2], np.int32)
+    np.testing.assert_array_equal(space.score(i, j), [1 / 3, 0, 1, 1])
+    hosts = [{"dns": 3, "web": 4}, {"web": 1}, {}]
+    space = space_of(hosts, resolve("cosine"))
+    np.testing.assert_array_equal(space.score(np.array([0, 0], np.int32), np.array([1, 2], np.int32)), [0.8, 0])
+    space = space_of(hosts, resolve("ruzicka"))
+    np.testing.assert_array_equal(space.score(np.array([0], np.int32), np.array([1], np.int32)), [1 / 7])
+
+
+@given(st.integers(2, 30), st.integers(1, 7))
+def test_batches_of_any_size_score_the_same(n, batch_size):
+    X = np.random.default_rng(n).random((n, 3))
+    sizes = []
+
+    def product(A, B):
+        sizes.append(len(A))
+        return (A * B).sum(axis=1)
+
+    i, j = every_pair(n)
+    space = space_of(X, covey.batched(product, batch_size=batch_size))
+    np.testing.assert_array_equal(space.score(i, j), (X[i] * X[j]).sum(axis=1))
+    assert max(sizes) <= batch_size
+    assert sum(sizes) == space.n_evaluations == n * n
+
+
+def test_batches_of_lists_are_lists():
+    def same_length(A, B):
+        assert isinstance(A, list)
+        return [float(len(a) == len(b)) for a, b in zip(A, B, strict=True)]
+
+    space = space_of(["a", "bb", "cc"], covey.batched(same_length))
+    np.testing.assert_array_equal(space.score(np.array([0, 1], np.int32), np.array([1, 2], np.int32)), [0, 1])
+
+
+def test_a_callable_may_say_that_it_is_not_symmetric():
+    def contains(a, b):
+        return float(a in b)
+
+    assert resolve(contains).symmetric
+    contains.symmetric = False
+    assert not resolve(contains).symmetric
+    assert not covey.from_distance(contains).symmetric
+    assert not covey.batched(contains, symmetric=False).symmetric
+    assert not covey.Similarity(contains, symmetric=False).symmetric
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: resolve("cosin"), r"similarity must be .*'cosine', 'dot', 'euclidean'.* got 'cosin'"),
+        (lambda: resolve(None), "similarity must be .* got None"),
+        (lambda: covey.from_distance("cosine"), "distance must be a callable or one of .*manhattan.* got 'cosine'"),
+        (lambda: covey.from_distance("euclidean", how="minus"), "how must be one of .* got 'minus'"),
+        (lambda: covey.from_distance(covey.from_distance("euclidean")), "distance must be a name"),
+        (lambda: covey.batched(len, batch_size=0), "batch_size must be an int of at least 1, got 0"),
+    ],
+)
+def test_wrong_names_list_the_right_ones(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_similarity_needs_a_callable():
+    with pytest.raises(TypeError, match="function must be callable, got 'cosine'"):
+        covey.Similarity("cosine")
+
+
+def test_table_is_complete():
+    assert set(NAMED) == set(MEASURES) | {"euclidean"} == set(reference.SIMILARITIES)
+
+
+@pytest.mark.parametrize(
+    ("X", "name", "message"),
+    [
+        ([[0.5, 1]], "jaccard", "rows of 0 and 1 for similarity='jaccard', got 0.5; pass X != 0, or use 'ruzicka'"),
+        ([[0.5, -1]], "ruzicka", "must not hold negative numbers for similarity='ruzicka', got -1.0"),
+        ([{"a": 1}, ["b"]], "cosine", "only sets or dicts .* got list at position 1"),
+        ([{"a": "x"}], "cosine", "dicts of numbers"),
+        ([{"a": 1}, {"a": float("nan")}], "cosine", "object 1 holds NaN"),
+        (["ab", "cd"], "cosine", "got strings; pass similarity= a callable"),
+        (np.full((2, 2), 1e30, np.float32), "cosine", "too large for float32 arithmetic.*row 0.*scale X down"),
+    ],
+)
+def test_rows_outside_a_similarity_s_domain_are_refused(X, name, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        covey.CRS(similarity=name).fit(X)
