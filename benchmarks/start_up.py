@@ -30,7 +30,9 @@ def main() -> None:
     for graph in ("exact", "nn-descent"):
         with tempfile.TemporaryDirectory() as cache:
             first, second = (seconds(FIT.format(graph=graph), cache) for _ in range(2))
-            print(f"{graph}: first fit ever {first:.1f} s, next process {second:.1f} s (whole process, import included)")
+            print(
+                f"{graph}: first fit ever {first:.1f} s, next process {second:.1f} s (whole process, import included)"
+            )
 
 
 if __name__ == "__main__":
