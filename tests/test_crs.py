@@ -80,6 +80,14 @@ def test_evaluations_are_counted_exactly_and_never_repeated(n, symmetric, graph)
         assert prototype.scan_rate == prototype.n_evaluations / max(n_pairs, 1)
 
 
+def test_a_matrix_tells_by_itself_whether_it_is_symmetric():
+    for symmetric in (True, False):
+        values = similarity_matrix(30, np.random.default_rng(0), symmetric)
+        selector = covey.CRS(3, similarity="precomputed").fit(values, np.arange(30) % 2)
+        assert selector.n_evaluations_ == 2 * 15 * 14 / (1 + symmetric)
+        assert selector.scan_rate_ == 1
+
+
 def test_a_symmetric_pair_is_always_asked_in_the_same_direction():
     """So that a function which is symmetric only up to rounding still gives one answer for every method."""
     for graph in ("exact", "nn-descent"):

@@ -163,7 +163,8 @@ def test_table_is_complete():
         ([{"a": "x"}], "cosine", "dicts of numbers"),
         ([{"a": 1}, {"a": float("nan")}], "cosine", "object 1 holds NaN"),
         (["ab", "cd"], "cosine", "got strings; pass similarity= a callable"),
-        (np.full((2, 2), 1e30, np.float32), "cosine", "too large for float32 arithmetic.*row 0.*scale X down"),
+        (np.full((2, 2), 1e30, np.float32), "cosine", "too large for float32 arithmetic, first in row 0; scale X down"),
+        (np.full((2, 2), 1e-30, np.float32), "cosine", "too small for float32 arithmetic, first in row 0; scale X up"),
     ],
 )
 def test_rows_outside_a_similarity_s_domain_are_refused(X, name, message):

@@ -67,7 +67,7 @@ class _Search:
             n_pairs //= 2 if self.space.symmetric else 1
         self.space.count(n_pairs)
         self._screen(estimates, rows, columns)
-        if self.space.symmetric and row != column:
+        if self.others and self.space.symmetric and row != column:
             self._screen(np.ascontiguousarray(estimates.T), columns, rows)
         return None
 
@@ -87,7 +87,7 @@ class _Search:
             i, j = i[keep], j[keep]
         similarities = self.space.score(i, j)
         self._offer(rows, i, j, similarities)
-        if self.space.symmetric:
+        if self.others and self.space.symmetric:
             self._offer(columns, j, i, similarities)
         return float(similarities.sum())
 

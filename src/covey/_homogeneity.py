@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from covey._pairs import ScoredPairs, draw_pairs, score_pairs
+from covey._random import generator
 from covey.objects import check_objects
 from covey.similarity import resolve
 from covey.space import Space, space_of
@@ -65,8 +65,7 @@ def homogeneity(
         raise ValueError(f"n_pairs must be an int of at least 2, got {n_pairs!r}.")
     resolved = resolve(similarity)
     space = space_of(check_objects(X, resolved), resolved)
-    rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    return mean_similarity(space, rng, n_sampled=n_pairs)[0]
+    return mean_similarity(space, generator(random_state), n_sampled=n_pairs)[0]
 
 
 def mean_similarity(

@@ -80,6 +80,7 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
         y = check_labels(y, count(objects))
         check_classification_targets(y)
         self.selector_ = selector.fit(X, y)
+        self.classes_ = np.unique(y)
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, rows if similarity.kind == "matrix" else take(objects, rows))
         self._check_reject()
@@ -135,10 +136,8 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
     def _remember(self, rows: NDArray[np.intp], representatives: Objects) -> None:
         """Keep what classification needs: the representatives, in the order of their rows, and their classes."""
         self._rows, self.representatives_ = rows, representatives
-        prototypes = list(self.selector_.prototypes_.values())
-        self.classes_ = np.array([prototype.label for prototype in prototypes])
         self._classes_of = np.empty(rows.size, dtype=np.intp)
-        for place, prototype in enumerate(prototypes):
+        for place, prototype in enumerate(self.selector_.prototypes_.values()):
             self._classes_of[np.searchsorted(rows, prototype.indices)] = place
 
     @property

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from covey._descent import SMALLEST_LIST, descend
 from covey._exact import nearest_others
 from covey._homogeneity import FEW_PAIRS
 from covey._lists import NeighborLists
 from covey._pairs import ScoredPairs
+from covey._random import generator
 from covey.objects import check_objects, looks_like_distances
 from covey.similarity import CONVERSIONS, resolve
 from covey.space import Space, space_of
@@ -147,9 +147,10 @@ def neighbor_graph(
         raise ValueError(f"tol must be in [0, 1], got {tol!r}.")
     resolved = resolve(similarity)
     space = space_of(check_objects(X, resolved), resolved)
-    rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     method = choose_method(method, space, n_neighbors)
-    return build(space, n_neighbors, method, sample_rate=sample_rate, tol=tol, rng=rng, n_jobs=n_jobs)
+    return build(
+        space, n_neighbors, method, sample_rate=sample_rate, tol=tol, rng=generator(random_state), n_jobs=n_jobs
+    )
 
 
 def choose_method(method: str, space: Space, k: int) -> str:

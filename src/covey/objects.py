@@ -25,8 +25,13 @@ def check_objects(X: Any, similarity: Similarity, estimator: Any = None, reset: 
 
     With an `estimator`, the number and names of features are recorded on it (`reset`) or compared with it.
     """
+    if hasattr(X, "to_list") and not _is_frame(X):
+        X = X.to_list()  # a pandas or polars Series
     if similarity.kind == "matrix":
-        return _check_rows(X, estimator, reset)
+        matrix = _check_rows(X, estimator, reset)
+        if reset:
+            check_square(matrix)
+        return matrix
     if _is_profiles(X) and similarity.kind == "rows":
         return list(X)
     if similarity.kind == "rows":
@@ -102,8 +107,11 @@ def _check_rows(X: Any, estimator: Any, reset: bool, finite: bool = True) -> Obj
 
 def _check_finite(X: Any) -> None:
     values = X.data if sp.issparse(X) else X
-    if values.dtype.kind != "f" or np.isfinite(values.sum(dtype=np.float64)):
-        return  # a sum is finite only if every term is
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return  # a sum is finite only if every term is
     bad = ~np.isfinite(values)
     if not bad.any():
         return

@@ -37,6 +37,7 @@ FITTED = (
     "sample_indices_",
     "n_evaluations_",
     "scan_rate_",
+    "classes_",
     "selector_",
     "representatives_",
     "_rows",

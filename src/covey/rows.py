@@ -42,6 +42,10 @@ class DenseRows:
         every = np.arange(self.n, dtype=np.int32)
         return self.sums(statistic, every, self, every)
 
+    def nonzero(self, positions: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which of these rows hold anything but zeros."""
+        return np.asarray(self.values[positions].any(axis=1))
+
     def weighted_sum(self, weights: Floats) -> Floats:
         total = np.zeros(self.width)
         for at in range(0, self.n, CHUNK_ROWS):
@@ -85,6 +89,9 @@ class CsrRows:
             every = np.arange(self.n, dtype=np.int32)
             self._own[term] = self._shared(term, every, self, every)
         return self._own[term]
+
+    def nonzero(self, positions: NDArray[np.intp]) -> NDArray[np.bool_]:
+        return np.diff(self.values.indptr)[positions] > 0
 
     def weighted_sum(self, weights: Floats) -> Floats:
         return np.asarray(weights @ self.values, dtype=np.float64)

@@ -15,7 +15,7 @@ with that sum of each row with itself, called a and b below:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -157,9 +157,9 @@ class Similarity:
 
     function: Any
     symmetric: bool = True
-    kind: Kind = "objects"
-    conversion: str | None = None
-    batch_size: int = 4096
+    kind: Kind = field(default="objects", kw_only=True)
+    conversion: str | None = field(default=None, kw_only=True)
+    batch_size: int = field(default=4096, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.kind in ("objects", "batches") and not callable(self.function):
@@ -229,7 +229,7 @@ def from_distance(
     if base.conversion is not None or base.kind not in ("objects", "batches"):
         raise ValueError(f"distance must be a name, a callable d(a, b) or covey.batched(d), got {distance!r}.")
     symmetric = base.symmetric if symmetric is None else symmetric
-    return Similarity(base.function, symmetric, base.kind, conversion=how, batch_size=base.batch_size)
+    return Similarity(base.function, symmetric, kind=base.kind, conversion=how, batch_size=base.batch_size)
 
 
 def names() -> list[str]:

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.objects import Objects, check_square, count
+from covey.objects import Objects, count
 from covey.rows import CsrRows, DenseRows, rows_of
 from covey.similarity import Similarity
 
@@ -105,10 +105,11 @@ class RowSpace(Space):
 
     threaded = True
 
-    def __init__(self, similarity: Similarity, left: DenseRows | CsrRows, right: Any) -> None:
-        super().__init__(left.n, right.n, symmetric=left is right)
+    def __init__(self, similarity: Similarity, left: DenseRows | CsrRows, right: Any, square: bool) -> None:
+        super().__init__(left.n, right.n, symmetric=square)
         self._similarity, self._measure, self._left, self._right = similarity, similarity.measure, left, right
-        self.screened = self._measure.estimate is not None
+        # exp(-d) of far objects is 0: they tie, and a tie goes by index, which no estimate of d foresees.
+        self.screened = self._measure.estimate is not None and similarity.conversion != "exponential"
         self._left_terms = self._terms(left)
         self._right_terms = self._left_terms if right is left else self._terms(right)
 
@@ -116,12 +117,19 @@ class RowSpace(Space):
         if self._measure.term is None:
             return np.zeros(rows.n)
         terms = rows.with_itself(self._measure.term)
-        if not (terms < LARGEST_TERM).all():
-            raise ValueError(
-                f"X holds numbers too large for {rows.values.dtype} arithmetic: the squared length of row "
-                f"{int(np.argmax(~(terms < LARGEST_TERM)))} is {terms.max():.3g}; scale X down."
-            )
+        self._refuse(rows, np.flatnonzero(~(terms < LARGEST_TERM)), "large", "down")
+        if self._measure.name == "cosine":  # lengths are divided by, so they must not have lost their digits
+            info = np.finfo(rows.values.dtype)
+            short = np.flatnonzero(terms < info.tiny / info.eps)
+            self._refuse(rows, short[rows.nonzero(short)], "small", "up")
         return terms
+
+    def _refuse(self, rows: DenseRows | CsrRows, wrong: Positions, extreme: str, remedy: str) -> None:
+        if wrong.size:
+            raise ValueError(
+                f"X holds numbers too {extreme} for {rows.values.dtype} arithmetic, first in row {wrong[0]}; "
+                f"scale X {remedy}."
+            )
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         sums = self._left.sums(self._measure.statistic, i, self._right, j)
@@ -161,11 +169,7 @@ class MatrixSpace(Space):
     screened = True
 
     def __init__(self, matrix: Objects, square: bool) -> None:
-        symmetric = False
-        if square:
-            check_square(matrix)
-            symmetric = _is_symmetric(matrix)
-        super().__init__(matrix.shape[0], matrix.shape[1], symmetric)
+        super().__init__(matrix.shape[0], matrix.shape[1], symmetric=square and _is_symmetric(matrix))
         self._matrix = matrix
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
@@ -193,13 +197,18 @@ class FunctionSpace(Space):
     """Objects scored by a user's function; where each object came from is kept to name it in errors."""
 
     def __init__(
-        self, similarity: Similarity, left: Objects, right: Objects, left_rows: Positions, right_rows: Positions
+        self,
+        similarity: Similarity,
+        left: Objects,
+        right: Objects,
+        left_rows: Positions,
+        right_rows: Positions,
+        square: bool,
     ) -> None:
-        same = left is right
-        super().__init__(count(left), count(right), symmetric=same and similarity.symmetric)
+        super().__init__(count(left), count(right), symmetric=square and similarity.symmetric)
         self._similarity, self._left, self._right = similarity, left, right
         self._left_rows, self._right_rows = left_rows, right_rows
-        self._left_noun = "object" if same else "query"
+        self._left_noun = "object" if square else "query"
 
     def with_itself(self) -> Floats:
         if self._similarity.conversion is None:
@@ -358,21 +367,19 @@ def space_of(
     against_rows: Positions | None = None,
 ) -> Space:
     """Objects among themselves, or `objects` (queries) `against` others; `rows` tell where they came from."""
-    right = objects if against is None else against
+    square = against is None
+    right = objects if square else against
     if similarity.kind == "matrix":
-        return MatrixSpace(objects, square=against is None)
+        return MatrixSpace(objects, square)
     if similarity.kind == "rows":
-        return RowSpace(similarity, *rows_of(objects, right, similarity.measure))
+        return RowSpace(similarity, *rows_of(objects, right, similarity.measure), square)
     rows = np.arange(count(objects)) if rows is None else rows
-    if against is None:
-        against_rows = rows
-    elif against_rows is None:
-        against_rows = np.arange(count(right))
+    against_rows = rows if square or against_rows is None else against_rows
     space: type[FunctionSpace] = BatchSpace
     if similarity.kind == "objects":
         compiled = _is_compiled(similarity.function) and not isinstance(objects, list)
         space = CompiledSpace if compiled else ObjectSpace
-    return space(similarity, objects, right, rows, against_rows)
+    return space(similarity, objects, right, rows, against_rows, square)
 
 
 def _is_compiled(function: Any) -> bool:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 
-from covey.objects import Objects, check_objects, check_square, clusters, count, take
+from covey._random import generator
+from covey.objects import Objects, check_objects, clusters, count, take
 from covey.prototype import Prototype
 from covey.similarity import Similarity, resolve
 from covey.space import Space, space_of
@@ -35,6 +36,13 @@ class Cluster:
         if self.similarity.kind == "matrix" and objects is not self.objects:
             objects = objects[:, self.members]
         return space_of(objects, self.similarity, self.members)
+
+    @property
+    def n_pairs(self) -> int:
+        """All the evaluations there are; whether a matrix is symmetric only its space can tell."""
+        ordered = self.members.size * (self.members.size - 1)
+        symmetric = self.space.symmetric if self.similarity.kind == "matrix" else self.similarity.symmetric
+        return ordered // 2 if symmetric else ordered
 
 
 class Selector(BaseEstimator, ABC):
@@ -67,19 +75,15 @@ class Selector(BaseEstimator, ABC):
         self._validate_params()
         similarity = resolve(self.similarity)
         objects = check_objects(X, similarity, self)
-        if similarity.kind == "matrix":
-            check_square(objects)
         self._check_fit(count(objects))
         rng = check_random_state(self.random_state)
         self.prototypes_: dict[Hashable, Prototype] = {}
         n_pairs = 0
         for label, members in clusters(y, count(objects)):
             cluster = Cluster(label, members, objects, similarity)
-            seed = rng.randint(np.iinfo(np.int32).max)
-            self.prototypes_[label] = self._select(cluster, np.random.default_rng(seed))
+            self.prototypes_[label] = self._select(cluster, generator(rng))
             self._log(self.prototypes_[label])
-            ordered = members.size * (members.size - 1)
-            n_pairs += ordered // 2 if similarity.symmetric else ordered
+            n_pairs += cluster.n_pairs
         found = list(self.prototypes_.values())
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
         self.n_evaluations_ = sum(prototype.n_evaluations for prototype in found)
