@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: demo test lint format clean
 

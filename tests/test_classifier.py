@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
@@ -17,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 import covey
 from tests import reference
-from tests.forms import COSINES, compiled_cosine, plain_cosine
+from tests.forms import COSINES, batched_cosine, compiled_cosine, plain_cosine
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,9 @@ def test_queries_may_come_in_another_form(digits):
     expected = model.predict(Q)
     for queries in (Q.astype(np.int64), Q.tolist(), sp.csr_matrix(Q)):
         np.testing.assert_array_equal(model.predict(queries), expected)
+    fine = covey.NearestPrototypeClassifier(covey.KeepAll(similarity="euclidean"))
+    for coarse in (np.uint8, np.float32, np.float64):  # a query keeps its digits whatever the training rows had
+        assert fine.fit(np.array([[0], [1]], coarse), [0, 1]).predict([[0.5 + 1e-9]]) == [1]
     sparse = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(sp.csr_array(X), y)
     np.testing.assert_array_equal(sparse.predict(Q), sparse.predict(sp.csr_array(Q)))
 
@@ -119,15 +123,20 @@ def test_rejection_below_a_fixed_bar(digits):
     _, similarities = model.nearest_prototypes(Q, 1)
     np.testing.assert_array_equal(answers == "?", similarities[:, 0] < 0.9)
     assert set(answers) <= {*names, "?"}
-    mixed = model.set_params(unknown_label=None).predict(Q)
-    assert mixed.dtype == object
-    assert None in mixed.tolist()
+    assert answers.dtype.kind == "U"
 
 
 def test_rejection_needs_thresholds_and_a_free_label(digits):
     X, y, *_ = digits
-    with pytest.raises(ValueError, match="unknown_label must not be one of the classes, got 3"):
+    with pytest.raises(ValueError, match="unknown_label must not be a class, got 3"):
         covey.NearestPrototypeClassifier(reject=0.5, unknown_label=3).fit(X, y)
+    for labels, unknown in [(y.astype(str), -1), (y, "?"), (y, None), (y == 3, -1)]:
+        with pytest.raises(TypeError, match="unknown_label must be of the labels' type"):
+            covey.NearestPrototypeClassifier(reject=0.5, unknown_label=unknown).fit(X, labels)
+    with pytest.raises(TypeError, match="reject must be None, 'threshold' or a number, got True"):
+        covey.NearestPrototypeClassifier(reject=True).fit(X, y)
+    with pytest.raises(TypeError, match=r"selector must be an instance, got the class CRS; pass CRS\(\)"):
+        covey.NearestPrototypeClassifier(covey.CRS).fit(X, y)
     for selector in (covey.CRS(threshold=None), covey.RandomSelector()):
         with pytest.raises(ValueError, match="reject='threshold' needs a threshold for each cluster, but 0 has none"):
             covey.NearestPrototypeClassifier(selector, reject="threshold").fit(X, y)
@@ -148,8 +157,12 @@ def test_errors_name_queries():
         model.fit(["a"], None)
     with pytest.raises(ValueError, match=r"'reject' parameter .* must be"):
         covey.NearestPrototypeClassifier(reject="always").fit([[1.0]], [0])
-    with pytest.raises(ValueError, match="'selector' parameter"):
-        covey.NearestPrototypeClassifier(selector=3).fit([[1.0]], [0])
+    for selector in (3, KMeans()):
+        with pytest.raises(ValueError, match="'selector' parameter"):
+            covey.NearestPrototypeClassifier(selector).fit([[1.0]], [0])
+    rows = covey.NearestPrototypeClassifier(covey.KeepAll()).fit(np.eye(2), [0, 1])
+    with pytest.raises(TypeError, match="X must be of the kind passed to fit"):
+        rows.predict([{"a": 1}])
 
 
 def test_grid_search_pipeline_clone_and_pickle(digits):
@@ -161,9 +174,10 @@ def test_grid_search_pipeline_clone_and_pickle(digits):
     assert pipeline.score(Q, truth) > 0.85
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     np.testing.assert_array_equal(again.predict(Q), search.predict(Q))
-    for similarity in (plain_cosine, compiled_cosine, covey.from_distance("manhattan"), covey.batched(letters)):
-        assert clone(covey.CRS(similarity=similarity)).similarity is not None
-        assert pickle.loads(pickle.dumps(covey.CRS(similarity=similarity))).get_params().keys()
+    for similarity in (plain_cosine, compiled_cosine, covey.from_distance("manhattan"), covey.batched(batched_cosine)):
+        selector = covey.CRS(5, similarity=similarity)
+        for copy in (clone(selector), pickle.loads(pickle.dumps(selector))):
+            assert copy.fit(X[:60]).sample_indices_.tolist() == selector.fit(X[:60]).sample_indices_.tolist()
 
 
 def test_cross_validation_slices_a_precomputed_matrix_both_ways(digits):
@@ -174,6 +188,9 @@ def test_cross_validation_slices_a_precomputed_matrix_both_ways(digits):
     scores = cross_val_score(covey.NearestPrototypeClassifier(covey.CRS(5, similarity="precomputed")), matrix, y, cv=3)
     plain = cross_val_score(covey.NearestPrototypeClassifier(covey.CRS(5)), X, y, cv=3)
     np.testing.assert_allclose(scores, plain, atol=0.01)
+    model = covey.NearestPrototypeClassifier(covey.CRS(5, similarity="precomputed")).fit(matrix, y)
+    with pytest.raises(ValueError, match=r"one column for each of the 900 objects passed to fit .* got 5 columns"):
+        model.predict(matrix[:2, :5])
 
 
 def test_scorers_for_two_classes(digits):

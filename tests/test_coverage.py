@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,8 +69,6 @@ def test_covered_objects_may_be_picked():
     matrix = np.eye(6) * 0
     for x, coverers in lists.items():
         matrix[x, coverers] = 0.5
-    import scipy.sparse as sp
-
     graph = covey.NeighborGraph.from_csr(sp.csr_array(matrix))
     found = covey.cover(graph, 1.0, gain="count")
     assert found.indices.tolist() == [0, 3]
@@ -88,6 +87,17 @@ def test_large_similarities_do_not_overflow():
     found = covey.cover(covey.neighbor_graph(X, 5, "dot"), 0.9)
     assert (np.diff(found.gains) <= 1e-6 * found.gains[:-1]).all()
     assert found.coverage >= 0.9
+
+
+def test_the_scale_of_similarities_does_not_matter():
+    X = np.random.default_rng(0).random((80, 3))
+    picks = [covey.CRS(6, similarity="dot").fit(X * scale).sample_indices_.tolist() for scale in (1, 1e-4, 1e-7, 1e4)]
+    assert all(indices == picks[0] for indices in picks)
+
+
+def test_a_sparse_matrix_will_do():
+    graph = covey.neighbor_graph(np.random.default_rng(0).random((30, 3)), 4)
+    assert covey.cover(graph.to_csr()).indices.tolist() == covey.cover(graph).indices.tolist()
 
 
 def test_negative_similarities_need_counts():

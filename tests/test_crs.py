@@ -125,6 +125,7 @@ def container_cases():
         "csr matrix": sp.csr_matrix(X),
         "csr array": sp.csr_array(X),
         "csc array": sp.csc_array(X),
+        "tuple": tuple(X.tolist()),
         "pandas": pd.DataFrame(X, columns=names, index=[f"row {i}" for i in range(40)]),
         "polars": pl.DataFrame(X, schema=names),
     }
@@ -142,6 +143,16 @@ def test_containers_keep_their_type(kind):
     if kind == "pandas":
         assert few.index.tolist() == [f"row {i}" for i in expected.sample_indices_]
     assert hasattr(selector, "feature_names_in_") == (kind in ("pandas", "polars"))
+    assert selector.n_features_in_ == 5
+    assert not hasattr(selector.fit([{"a": 1}, {"b": 1}]), "n_features_in_")
+
+
+@pytest.mark.parametrize("form", ["coo", "bsr", "dia", "dok"])
+def test_other_sparse_formats_become_csr(form):
+    X = container_cases()["csr array"]
+    few, _ = covey.CRS(3).fit_resample(X.asformat(form))
+    assert few.format == "csr"
+    assert (few != X[covey.CRS(3).fit(X).sample_indices_]).nnz == 0
 
 
 @pytest.mark.parametrize(
@@ -221,10 +232,9 @@ class TestEdgeCases:
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     def test_identical_objects_are_one(self, graph, similarity, dtype):
         """The mean of equal similarities must not exceed them by rounding, or every edge would be cut."""
-        row = np.random.default_rng(0).random(33).astype(dtype)
-        row = (row > 0.5).astype(dtype) if similarity == "jaccard" else row
-        for n in (2, 50, 400):
-            X = np.tile(row, (n, 1))
+        for n in (2, 5, 11, 50, 400):
+            row = np.random.default_rng(n).random(33).astype(dtype)
+            X = np.tile((row > 0.5).astype(dtype) if similarity == "jaccard" else row, (n, 1))
             selector = covey.CRS(12, similarity=similarity, graph=graph, coverage=1.0, random_state=0).fit(X)
             prototype = selector.prototypes_[0]
             assert (prototype.coverage, prototype.n_orphans) == (1, 0)
@@ -301,7 +311,12 @@ def test_a_graph_made_elsewhere_is_used_within_clusters():
         for given_graph in (graph, graph.to_csr(), sp.csc_matrix(graph.to_csr())):
             found = covey.CRS(5, graph=given_graph).fit(X, y)
             assert found.prototypes_[label].indices.tolist() == members[expected.sample_indices_].tolist()
-            assert found.n_evaluations_ == 0
+            assert found.n_evaluations_ == 3  # an edge of each cluster, to see that graph and similarity agree
+    counted = Counted(1 - np.abs(np.subtract.outer(np.arange(40), np.arange(40))) / 40)
+    found = covey.CRS(5, graph=covey.neighbor_graph(range(40), 39, Counted(counted.values)), similarity=counted)
+    assert found.fit(range(40)).n_evaluations_ == len(counted.calls) == len(set(counted.pairs)) == 780
+    with pytest.raises(ValueError, match="graph and similarity must agree for threshold='homogeneity', but an edge of"):
+        covey.CRS(5, graph=graph, similarity="euclidean").fit(X, y)
     no_cut = covey.CRS(5, graph=graph, threshold=None).fit(X, y).prototypes_[0]
     assert np.isnan(no_cut.homogeneity)
     assert no_cut.threshold == -np.inf
@@ -378,7 +393,7 @@ def fail():
         ("0.5", TypeError, "object 2 and object 5 returned str '0.5'"),
         (np.zeros(2), TypeError, "object 2 and object 5 returned ndarray"),
         (np.zeros(1), TypeError, "object 2 and object 5 returned ndarray"),
-        (fail, RuntimeError, "object 2 and object 5 raised an error"),
+        (fail, RuntimeError, "object 2 and object 5 raised KeyError: 'no such letter'"),
     ],
 )
 def test_what_a_similarity_must_not_return(answer, error, message):
@@ -386,6 +401,17 @@ def test_what_a_similarity_must_not_return(answer, error, message):
         covey.CRS(2, similarity=Returning(answer)).fit(list(range(10)))
     if answer is fail:
         assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_similarity_that_stops_the_iteration_is_an_error():
+    with pytest.raises(RuntimeError, match="object 0 and object 1 raised StopIteration"):
+        covey.CRS(2, similarity=lambda a, b: next(iter([]))).fit([1, 2, 3])
+
+
+def test_labels_keep_their_type():
+    X = np.random.default_rng(0).random((6, 2))
+    for y in ([True, False] * 3, ["b", "a"] * 3, [1.5, 0.5] * 3, np.array(["2026-01-01", "2025-01-01"] * 3, "M8[ns]")):
+        assert list(covey.CRS().fit(X, y).prototypes_) == sorted(set(y))
 
 
 def test_positions_are_rows_of_x_also_within_clusters():
@@ -403,7 +429,7 @@ def test_batches_are_checked():
             covey.CRS(2, similarity=covey.batched(answer)).fit(list(range(10)))
     with pytest.raises(ValueError, match="object 0 and object 1 returned nan"):
         covey.CRS(2, similarity=covey.batched(lambda A, B: np.full(len(A), np.nan))).fit(list(range(10)))
-    with pytest.raises(RuntimeError, match="batched similarity raised an error in the batch of 45 pairs") as caught:
+    with pytest.raises(RuntimeError, match=r"batched similarity raised KeyError.*in the batch of 45 pairs") as caught:
         covey.CRS(2, similarity=covey.batched(lambda A, B: fail())).fit(list(range(10)))
     assert isinstance(caught.value.__cause__, KeyError)
 
@@ -424,7 +450,7 @@ def test_compiled_functions_are_checked():
     X = np.arange(10.0)[:, None]
     with pytest.raises(TypeError, match="similarity does not compile on these rows"):
         covey.CRS(2, similarity=wrong).fit(X)
-    with pytest.raises(RuntimeError, match="object 2 and object 5 raised an error") as caught:
+    with pytest.raises(RuntimeError, match="object 2 and object 5 raised ValueError: odd pair") as caught:
         covey.CRS(2, similarity=raising).fit(X)
     assert "odd pair" in str(caught.value.__cause__)
 
@@ -447,6 +473,10 @@ def test_distances_must_not_be_negative():
         (sp.csr_array(2 - np.eye(4)), None, {"similarity": "precomputed"}, "X looks like distances"),
         (np.eye(3), [0, 1], {}, "y must hold one label for each of the 3 objects of X, got 2 labels"),
         ([], None, {"similarity": letters}, "X must hold at least one object, got an empty X"),
+        ([], None, {}, "X must hold at least one object, got an empty X"),
+        (pd.DataFrame({"a": [1], "b": ["x"]}), None, {}, "column 'b' holds text; drop or encode it"),
+        (np.eye(3) - 2, None, {"similarity": covey.from_distance("precomputed")}, "must not hold negative numbers"),
+        (sp.csr_array(np.eye(3)), None, {"similarity": covey.from_distance("precomputed")}, "dense matrix for precomp"),
         (np.empty((0, 2)), None, {}, "0 sample"),
         (np.eye(3), None, {"similarity": "cosin"}, "similarity must be .*'cosine'.* got 'cosin'"),
         (
@@ -472,6 +502,7 @@ def test_distances_must_not_be_negative():
             "needs similarities of at least 0.*gain='count'",
         ),
         (np.eye(3), [0, "a", 1.5], {}, "y must hold"),
+        (np.eye(3), np.array([1, np.nan, 1], dtype=object), {}, "y must hold finite labels, got nan"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(X, y, options, message):
@@ -483,8 +514,8 @@ def test_bad_input_gets_one_clear_sentence(X, y, options, message):
 
 
 def test_what_is_no_sequence_is_refused():
-    for X in ("a string", iter([1, 2]), 5):
-        with pytest.raises(TypeError, match="X must be a sequence of objects, an array, a CSR matrix or a frame"):
+    for X in ("a string", iter([1, 2]), 5, {"a", "b"}, {"a": "b"}):
+        with pytest.raises(TypeError, match="X must be a sequence of objects, an array or a frame, got"):
             covey.CRS(similarity=letters).fit(X)
 
 
@@ -535,6 +566,8 @@ def test_proteins_by_their_dissimilarities(globins):
     distances, y = globins
     with pytest.raises(ValueError, match="looks like distances"):
         covey.CRS(similarity="precomputed").fit(distances, y)
-    selector = covey.CRS(5, similarity="precomputed").fit(1 / (1 + distances), y)
+    selector = covey.CRS(5, similarity=covey.from_distance("precomputed")).fit(distances, y)
+    converted = covey.CRS(5, similarity="precomputed").fit(1 / (1 + distances), y)
+    assert selector.sample_indices_.tolist() == converted.sample_indices_.tolist()
     assert min(p.coverage for p in selector.prototypes_.values()) >= 0.95
     assert selector.sample_indices_.size < 0.3 * y.size

@@ -71,8 +71,10 @@ CASES = {
     _kernels.dense_squared: lambda: dense_case(np.float64),
     _kernels.dense_absolute: lambda: dense_case(np.float32),
     _kernels.dense_minimum: lambda: dense_case(np.float64),
-    _kernels.dense_matches: lambda: dense_case(np.float32),
-    _kernels.csr_shared: lambda: csr_case(_kernels.DOT),
+    _kernels.dense_mismatches: lambda: dense_case(np.float32),
+    _kernels.csr_sum: lambda: csr_case(rng.integers(5)),
+    _kernels.shared_term: lambda: (rng.integers(5), *rng.integers(0, 3, 2).astype(float)),
+    _kernels.lone_term: lambda: (rng.integers(5), float(rng.integers(1, 3))),
     _lists.insert: list_case,
     _lists.look_up: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
     _pairs.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
@@ -129,14 +131,6 @@ def test_kernel_does_what_its_source_says(kernel, monkeypatch):
             plain, plain_arguments = run(kernel.py_func, arguments)
         for a, b in zip(compiled + compiled_arguments, plain + plain_arguments, strict=True):
             np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.parametrize("term", [_kernels.DOT, _kernels.MINIMUM, _kernels.ABSOLUTE, _kernels.MATCHES])
-def test_csr_kernel_for_every_term(term):
-    arguments = csr_case(term)
-    np.testing.assert_array_equal(
-        run(_kernels.csr_shared, arguments)[1][-1], run(_kernels.csr_shared.py_func, arguments)[1][-1]
-    )
 
 
 def test_no_kernel_is_left_out():

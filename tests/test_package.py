@@ -83,7 +83,7 @@ def test_demo_prints_its_tables(capsys):
 
     demo.main()
     lines = capsys.readouterr().out.splitlines()
-    assert sum(line.split()[:2] == ["cluster", "size"] for line in lines) == 2
+    assert sum(line.split()[:2] == ["cluster", "size"] for line in lines) == 3
     for name in ("prototypes", "random", "all objects"):
         rows = [line.split() for line in lines if line.strip().startswith(name)]
         assert all(0 < float(value) <= 1 for row in rows for value in row[-2:])

@@ -133,8 +133,12 @@ def test_a_callable_may_say_that_it_is_not_symmetric():
     ("make", "message"),
     [
         (lambda: resolve("cosin"), r"similarity must be .*'cosine', 'dot', 'euclidean'.* got 'cosin'"),
+        (lambda: resolve("manhattan"), r"got 'manhattan'; pass covey.from_distance\('manhattan'\)"),
         (lambda: resolve(None), "similarity must be .* got None"),
-        (lambda: covey.from_distance("cosine"), "distance must be a callable or one of .*manhattan.* got 'cosine'"),
+        (
+            lambda: covey.from_distance("cosine"),
+            "distance must be a callable or one of .*manhattan.*precomputed.* got 'cosine'",
+        ),
         (lambda: covey.from_distance("euclidean", how="minus"), "how must be one of .* got 'minus'"),
         (lambda: covey.from_distance(covey.from_distance("euclidean")), "distance must be a name"),
         (lambda: covey.batched(len, batch_size=0), "batch_size must be an int of at least 1, got 0"),
@@ -143,6 +147,30 @@ def test_a_callable_may_say_that_it_is_not_symmetric():
 def test_wrong_names_list_the_right_ones(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_similarities_say_what_they_are():
+    assert repr(covey.Similarity(min)) == "Similarity(min)"
+    assert repr(covey.batched(min, symmetric=False)) == "Similarity(batched(min), symmetric=False)"
+    assert repr(covey.from_distance("euclidean")) == "from_distance('euclidean', 'inverse')"
+    assert repr(covey.from_distance(min, "negative")) == "from_distance(min, 'negative')"
+
+
+def test_no_cosine_exceeds_one():
+    rng = np.random.default_rng(0)
+    X = rng.random((3000, 7))
+    parallel = X * rng.random((3000, 1))  # rounding alone decides on which side of 1 they would fall
+    i = np.arange(3000, dtype=np.int32)
+    scores = space_of(np.vstack([X, parallel]), resolve("cosine")).score(i, i + np.int32(3000))
+    np.testing.assert_allclose(scores, 1)
+    assert scores.max() == 1
+
+
+def test_close_rows_far_from_the_origin_keep_their_distance():
+    X = np.array([[1e9, 1], [1e9 + 4, 1], [1e9 + 1, 1], [1e9 + 9, 1]])
+    for rows in (X, sp.csr_array(X)):
+        scores = space_of(rows, resolve("euclidean")).score(np.zeros(3, np.int32), np.array([1, 2, 3], np.int32))
+        np.testing.assert_array_equal(scores, [0.2, 0.5, 0.1])
 
 
 def test_a_similarity_needs_a_callable():
@@ -157,11 +185,18 @@ def test_table_is_complete():
 @pytest.mark.parametrize(
     ("X", "name", "message"),
     [
-        ([[0.5, 1]], "jaccard", "rows of 0 and 1 for similarity='jaccard', got 0.5; pass X != 0, or use 'ruzicka'"),
+        (
+            [[0.5, 1]],
+            "jaccard",
+            "rows of 0 and 1 for similarity='jaccard', got 0.5; pass X != 0 or sets, or use 'ruzicka'",
+        ),
         ([[0.5, -1]], "ruzicka", "must not hold negative numbers for similarity='ruzicka', got -1.0"),
         ([{"a": 1}, ["b"]], "cosine", "only sets or dicts .* got list at position 1"),
         ([{"a": "x"}], "cosine", "dicts of numbers"),
         ([{"a": 1}, {"a": float("nan")}], "cosine", "object 1 holds NaN"),
+        ([{"a"}, {"b"}], "hamming", "similarity='hamming' needs rows of one width, got sets or dicts; use 'jaccard'"),
+        (np.full((2, 2), 1e-80), "cosine", "too small for float64 arithmetic"),
+        (sp.csr_array(np.full((2, 2), 1e20, np.float32)), "euclidean", "too large for float32 arithmetic"),
         (["ab", "cd"], "cosine", "got strings; pass similarity= a callable"),
         (np.full((2, 2), 1e30, np.float32), "cosine", "too large for float32 arithmetic, first in row 0; scale X down"),
         (np.full((2, 2), 1e-30, np.float32), "cosine", "too small for float32 arithmetic, first in row 0; scale X up"),

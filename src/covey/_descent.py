@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from covey._lists import FRESH, KNOWN, WAITING, NeighborLists
 from covey._pairs import ScoredPairs, pair_set, score_pairs
-from covey._parallel import run
+from covey._parallel import run, share_out
 from covey.space import Space
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,7 @@ N_TREES = 2
 LEAF = 30
 MAX_ROUNDS = 50
 OWNERS = 1024
-"""How many objects' pairs are joined at a time."""
+"""Of how many objects at most the pairs are joined at a time."""
 
 
 class Evaluator:
@@ -143,13 +143,15 @@ def join_round(evaluator: Evaluator, n_sampled: int, seed: int, n_jobs: int | No
     n_new, n_old = (new >= 0).sum(axis=1), (old >= 0).sum(axis=1)
     most = new_of.T @ (n_new + n_old) + old_of.T @ n_new  # pairs that each owner may have
 
+    step = share_out(evaluator.space.n_left, OWNERS)
+
     def join_block(start: int) -> None:
-        stop = min(start + OWNERS, evaluator.space.n_left)
+        stop = min(start + step, evaluator.space.n_left)
         i, j = np.empty((2, int(most[start:stop].sum())), dtype=np.int32)
         n = join(start, stop, new_of.indptr, new_of.indices, old_of.indptr, old_of.indices, new, old, i, j)
         evaluator.meet(i[:n], j[:n])
 
-    run(join_block, range(0, evaluator.space.n_left, OWNERS), n_jobs, evaluator.space.threaded)
+    run(join_block, range(0, evaluator.space.n_left, step), n_jobs, evaluator.space.threaded)
 
 
 def sample_candidates(lists: NeighborLists, n_sampled: int, seed: np.uint64) -> tuple[Indices, Indices]:

@@ -17,13 +17,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey._lists import NeighborLists
-from covey._parallel import run
+from covey._parallel import run, share_out
 from covey.space import Space
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
 TILE = 1024
+"""The most objects on a tile's side."""
 
 
 def nearest_others(space: Space, k: int, n_jobs: int | None) -> tuple[NeighborLists, float | None]:
@@ -41,7 +42,7 @@ def nearest_others(space: Space, k: int, n_jobs: int | None) -> tuple[NeighborLi
 def nearest(space: Space, k: int, n_jobs: int | None) -> NeighborLists:
     """The k most similar objects of the right side for every object of the left."""
     search = _Search(space, k, others=False)
-    tiles = [(rows, columns) for rows in range(0, space.n_left, TILE) for columns in range(0, space.n_right, TILE)]
+    tiles = [(rows, columns) for rows in search.starts for columns in range(0, space.n_right, search.step)]
     run(lambda tile: search.tile(*tile), tiles, n_jobs, space.threaded)
     return search.lists
 
@@ -51,12 +52,13 @@ class _Search:
         self.space, self.k, self.others = space, k, others
         self.lists = NeighborLists.empty(space.n_left, k)
         self.bars = np.full(space.n_left, -np.inf)
-        self.starts = range(0, space.n_left, TILE)
+        self.step = share_out(space.n_left, TILE)
+        self.starts = range(0, space.n_left, self.step)
         self._locks = [threading.Lock() for _ in self.starts]
 
     def tile(self, row: int, column: int) -> float | None:
         """Offer the pairs of one tile; the sum of its similarities if all were scored."""
-        rows, columns = slice(row, row + TILE), slice(column, column + TILE)
+        rows, columns = slice(row, row + self.step), slice(column, column + self.step)
         if not self.space.screened:
             return self._score_tile(rows, columns)
         estimates = self.space.estimates(rows, columns)
@@ -92,7 +94,7 @@ class _Search:
         return float(similarities.sum())
 
     def _offer(self, block: slice, i: Indices, j: Indices, similarities: Floats) -> None:
-        with self._locks[block.start // TILE]:
+        with self._locks[block.start // self.step]:
             self.lists.offer(i, j, similarities)
 
 

@@ -8,6 +8,7 @@
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def homogeneity(
     >>> covey.homogeneity([[1, 0], [1, 0], [0, 1]]).value
     0.3333333333333333
     """
-    if not (isinstance(n_pairs, int) and n_pairs >= 2):
+    if not (isinstance(n_pairs, Integral) and n_pairs >= 2):
         raise ValueError(f"n_pairs must be an int of at least 2, got {n_pairs!r}.")
     resolved = resolve(similarity)
     space = space_of(check_objects(X, resolved), resolved)

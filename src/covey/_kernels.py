@@ -5,7 +5,8 @@ Each kernel takes the rows of both sides, aligned index arrays i and j, and fill
 
 A sum is vectorised only if the function that contains its loop may reassociate additions; the order of the additions
 is then the compiler's, but it is the same for every call. One compiled function therefore *defines* each sum: the
-same two rows give the same bits in any batch, on any thread, and with the two sides exchanged.
+same two rows give the same bits in any batch, on any thread, and with the two sides exchanged. Sums are made in
+float64, whatever the rows are stored in, so those of whole numbers are exact.
 """
 
 import numpy as np
@@ -13,16 +14,16 @@ from numba import njit
 
 dense_kernel = njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 
-DOT, MINIMUM, ABSOLUTE, MATCHES = range(4)
+DOT, MINIMUM, SQUARED, ABSOLUTE, MISMATCHES = range(5)
 
 
 @dense_kernel
 def dense_dot(left, right, i, j, out):  # type: ignore[no-untyped-def]
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
-        total = x.dtype.type(0)
+        total = 0.0
         for c in range(x.size):
-            total += x[c] * y[c]
+            total += np.float64(x[c]) * np.float64(y[c])
         out[t] = total
 
 
@@ -30,9 +31,10 @@ def dense_dot(left, right, i, j, out):  # type: ignore[no-untyped-def]
 def dense_squared(left, right, i, j, out):  # type: ignore[no-untyped-def]
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
-        total = x.dtype.type(0)
+        total = 0.0
         for c in range(x.size):
-            total += (x[c] - y[c]) * (x[c] - y[c])
+            difference = np.float64(x[c]) - np.float64(y[c])
+            total += difference * difference
         out[t] = total
 
 
@@ -40,9 +42,9 @@ def dense_squared(left, right, i, j, out):  # type: ignore[no-untyped-def]
 def dense_absolute(left, right, i, j, out):  # type: ignore[no-untyped-def]
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
-        total = x.dtype.type(0)
+        total = 0.0
         for c in range(x.size):
-            total += abs(x[c] - y[c])
+            total += abs(np.float64(x[c]) - np.float64(y[c]))
         out[t] = total
 
 
@@ -50,46 +52,69 @@ def dense_absolute(left, right, i, j, out):  # type: ignore[no-untyped-def]
 def dense_minimum(left, right, i, j, out):  # type: ignore[no-untyped-def]
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
-        total = x.dtype.type(0)
+        total = 0.0
         for c in range(x.size):
-            total += min(x[c], y[c])
+            total += np.float64(min(x[c], y[c]))
         out[t] = total
 
 
 @dense_kernel
-def dense_matches(left, right, i, j, out):  # type: ignore[no-untyped-def]
+def dense_mismatches(left, right, i, j, out):  # type: ignore[no-untyped-def]
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
         total = 0
         for c in range(x.size):
-            total += x[c] == y[c]
+            total += x[c] != y[c]
         out[t] = total
 
 
 @njit(cache=True, nogil=True)
-def csr_shared(  # type: ignore[no-untyped-def]
+def csr_sum(  # type: ignore[no-untyped-def]
     term, left_starts, left_columns, left_values, right_starts, right_columns, right_values, i, j, out
 ):
-    """Sum one term over the columns that both rows store, by merging their sorted columns."""
+    """Merge the sorted columns of both rows; a column that one of them does not store is 0 there."""
     for t in range(i.size):
         a, a_end = left_starts[i[t]], left_starts[i[t] + 1]
         b, b_end = right_starts[j[t]], right_starts[j[t] + 1]
         total = 0.0
         while a < a_end and b < b_end:
             if left_columns[a] < right_columns[b]:
+                total += lone_term(term, np.float64(left_values[a]))
                 a += 1
             elif left_columns[a] > right_columns[b]:
+                total += lone_term(term, np.float64(right_values[b]))
                 b += 1
             else:
-                x, y = np.float64(left_values[a]), np.float64(right_values[b])
-                if term == DOT:
-                    total += x * y
-                elif term == MINIMUM:
-                    total += min(x, y)
-                elif term == ABSOLUTE:  # what |x - y| saves on |x| + |y|
-                    total += abs(x) + abs(y) - abs(x - y)
-                else:  # MATCHES: a shared column was subtracted twice, and agrees if the values do
-                    total += 1.0 + (x == y)
+                total += shared_term(term, np.float64(left_values[a]), np.float64(right_values[b]))
                 a += 1
                 b += 1
+        for rest in range(a, a_end):
+            total += lone_term(term, np.float64(left_values[rest]))
+        for rest in range(b, b_end):
+            total += lone_term(term, np.float64(right_values[rest]))
         out[t] = total
+
+
+@njit(cache=True, nogil=True)
+def shared_term(term, x, y):  # type: ignore[no-untyped-def]
+    if term == DOT:
+        return x * y
+    if term == MINIMUM:
+        return min(x, y)
+    if term == SQUARED:
+        return (x - y) * (x - y)
+    if term == ABSOLUTE:
+        return abs(x - y)
+    return 1.0 if x != y else 0.0
+
+
+@njit(cache=True, nogil=True)
+def lone_term(term, x):  # type: ignore[no-untyped-def]
+    """The term of x and 0, for stored (hence nonzero, and under MINIMUM positive) x."""
+    if term in (DOT, MINIMUM):
+        return 0.0
+    if term == SQUARED:
+        return x * x
+    if term == ABSOLUTE:
+        return abs(x)
+    return 1.0

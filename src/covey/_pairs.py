@@ -3,7 +3,7 @@
 Up to `BITMAP_LIMIT` objects a triangular bitmap holds one bit a pair (n^2 / 16 bytes: 2 MB for 6 000 objects, 268 MB
 at the limit). A row of the bitmap belongs to the smaller index of its pairs and starts at a word of its own, so
 threads that work on different smaller indices never touch the same word. Beyond the limit an open-addressing hash
-table grows with the number of pairs (8 to 32 bytes each).
+table grows with the number of pairs (16 to 32 bytes each).
 """
 
 import threading
@@ -30,6 +30,11 @@ class ScoredPairs:
     j: Indices
     forward: Floats
     backward: Floats
+
+    def find(self, x: int, y: int) -> float | None:
+        """s(x, y), if the pair is among these."""
+        found = np.flatnonzero((self.i == min(x, y)) & (self.j == max(x, y)))
+        return float((self.forward if x < y else self.backward)[found[0]]) if found.size else None
 
 
 def score_pairs(space: Space, i: Indices, j: Indices, counted: bool = True) -> ScoredPairs:

@@ -18,3 +18,8 @@ def run(function: Callable[[Task], Result], tasks: Iterable[Task], n_jobs: int |
         return [function(task) for task in tasks]
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(function, tasks))
+
+
+def share_out(n: int, most: int) -> int:
+    """How many of n objects make a task: at least eight tasks if they are worth it, whatever the number of threads."""
+    return min(most, max(32, -(-n // 8)))

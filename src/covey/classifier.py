@@ -28,9 +28,11 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
         Chooses the representatives of each class and brings the similarity; None is ``CRS()``.
     reject : None, "threshold" or float, default=None
         Answer `unknown_label` when the best similarity is below the winning cluster's own threshold, or below a fixed
-        bar. A class of a single object has no threshold and is never rejected.
+        bar. The threshold is the mean similarity within the cluster by default, which rejects only what is plainly
+        foreign; choose a higher bar on data of your own. A class of a single object has no threshold and is never
+        rejected.
     unknown_label : default=-1
-        The answer for rejected objects; it must not be a class.
+        The answer for rejected objects: of the labels' type, and none of them.
 
     Attributes
     ----------
@@ -52,7 +54,7 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "selector": [HasMethods(["fit", "get_params"]), None],
+        "selector": [HasMethods(["fit_resample", "get_params"]), None],
         "reject": [StrOptions({"threshold"}), Real, None],
         "unknown_label": "no_validation",
     }
@@ -68,12 +70,16 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, CSR matrix, frame or sequence of objects
-            With a selector of ``similarity="precomputed"`` a square matrix of similarities.
+            With a selector of ``similarity="precomputed"`` a square matrix of similarities; objects to classify then
+            come as rows of their similarities to these objects, one column each.
         y : sequence of labels
         """
         self._validate_params()
         if y is None:
             raise ValueError("NearestPrototypeClassifier requires y to be passed, but the target y is None.")
+        if isinstance(self.selector, type):
+            name = self.selector.__name__
+            raise TypeError(f"selector must be an instance, got the class {name}; pass {name}().")
         selector = CRS() if self.selector is None else clone(self.selector)
         similarity = resolve(selector.similarity)
         objects = check_objects(X, similarity, self)
@@ -87,14 +93,14 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the most similar representative; of equally similar ones, that of the lowest row."""
+        """The label of the representative r with the largest s(x, r); of equally similar ones, the lowest row."""
         nearest_ones, similarities = self._search(X, 1)
         winners = self._classes_of[nearest_ones[:, 0]]
         labels = self.classes_[winners]
         if self.reject is None:
             return labels
         bars = self._thresholds()[winners] if self.reject == "threshold" else float(self.reject)
-        return np.where(similarities[:, 0] < bars, self._unknown(), labels)
+        return np.where(similarities[:, 0] < bars, self.unknown_label, labels)
 
     def class_similarities(self, X: Any) -> Floats:
         """The best similarity of each object to each class, columns in the order of `classes_`."""
@@ -149,8 +155,15 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
         return self._nearest(self._check_queries(X), np.arange(self._rows.size), n)
 
     def _check_queries(self, X: Any) -> Objects:
-        queries = check_objects(X, self._similarity, self, reset=False)
-        return queries[:, self._rows] if self._similarity.kind == "matrix" else queries
+        if self._similarity.kind != "matrix":
+            return check_objects(X, self._similarity, self, reset=False)
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 2 and shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X must have one column for each of the {self.n_features_in_} objects passed to fit when similarities "
+                f"are precomputed, got {shape[1]} columns."
+            )
+        return check_objects(X, self._similarity, self, reset=False)[:, self._rows]
 
     def _nearest(self, queries: Objects, chosen: NDArray[np.intp], n: int) -> tuple[NDArray[np.intp], Floats]:
         """The n most similar of the `chosen` representatives (ascending positions)."""
@@ -167,27 +180,32 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
     def _thresholds(self) -> Floats:
         return np.array([prototype.threshold for prototype in self.selector_.prototypes_.values()])
 
-    def _unknown(self) -> Any:
-        """`unknown_label` as an array that joins with the classes without turning one into the other's type."""
-        unknown = np.asarray(self.unknown_label)
-        same_kind = unknown.dtype.kind == self.classes_.dtype.kind or {
-            unknown.dtype.kind,
-            self.classes_.dtype.kind,
-        } <= set("iuf")
-        return unknown if same_kind else np.array(self.unknown_label, dtype=object)
-
     def _check_reject(self) -> None:
         if self.reject is None:
             return
+        if isinstance(self.reject, bool):
+            raise TypeError(f"reject must be None, 'threshold' or a number, got {self.reject}; pass 'threshold'.")
         if self.unknown_label in self.classes_.tolist():
-            raise ValueError(
-                f"unknown_label must not be one of the classes, got {self.unknown_label!r}; choose another."
+            raise ValueError(f"unknown_label must not be a class, got {self.unknown_label!r}; choose another.")
+        if not _same_type(self.unknown_label, self.classes_):
+            raise TypeError(
+                f"unknown_label must be of the labels' type, got {self.unknown_label!r} for labels such as "
+                f"{self.classes_.tolist()[0]!r}; choose another, or relabel."
             )
-        if self.reject != "threshold":
-            return
         for label, prototype in self.selector_.prototypes_.items():
-            if prototype.members.size > 1 and not np.isfinite(prototype.threshold):
+            lacks = prototype.members.size > 1 and not np.isfinite(prototype.threshold)
+            if self.reject == "threshold" and lacks:
                 raise ValueError(
                     f"reject='threshold' needs a threshold for each cluster, but {label!r} has none; "
                     "use a selector with threshold='homogeneity', or a number as reject."
                 )
+
+
+def _same_type(label: Any, classes: NDArray[Any]) -> bool:
+    """Whether an array of both would hold text only or (no booleans among them) numbers only."""
+    numbers = (Real, np.number)
+    if isinstance(label, str):
+        return all(isinstance(other, str) for other in classes.tolist())
+    if isinstance(label, bool) or not isinstance(label, numbers):
+        return False
+    return all(isinstance(other, numbers) and not isinstance(other, bool) for other in classes.tolist())

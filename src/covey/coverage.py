@@ -13,6 +13,7 @@ a candidate whose key on the heap is up to date beats all others: each edge is w
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,7 +54,7 @@ class Cover:
 
 
 def cover(
-    graph: NeighborGraph,
+    graph: Any,
     coverage: float = 0.95,
     threshold: float | None = None,
     *,
@@ -65,7 +66,7 @@ def cover(
 
     Parameters
     ----------
-    graph : NeighborGraph
+    graph : NeighborGraph or sparse matrix
     coverage : float, default=0.95
         The share to cover, in (0, 1].
     threshold : float, optional
@@ -84,6 +85,8 @@ def cover(
         raise ValueError(f"gain must be one of {list(GAINS)}, got {gain!r}.")
     if on_orphan not in ORPHANS:
         raise ValueError(f"on_orphan must be one of {list(ORPHANS)}, got {on_orphan!r}.")
+    if not isinstance(graph, NeighborGraph):
+        graph = NeighborGraph.from_csr(graph)
     n = graph.n_objects
     edges = _cut(graph, threshold)
     orphans = np.diff(edges.indptr) == 0
@@ -121,12 +124,12 @@ def _integer_weights(
         return np.ones(edges.nnz, dtype=np.int64), np.ones(n, dtype=np.int64), 1.0
     if edges.nnz and edges.data.min() < 0:
         raise ValueError(
-            f"gain='similarity' needs similarities of at least 0, got {edges.data.min():.6g}; "
-            "use gain='count', or a threshold of at least 0."
+            f"gain='similarity' needs similarities of at least 0, got {edges.data.min():.6g}; use gain='count'."
         )
     own = np.ones(n) if with_itself is None else np.where(with_itself > 0, with_itself, 1.0)
     largest = float((own + np.bincount(edges.indices, edges.data, minlength=n)).max())
-    unit = 2.0 ** min(32, 61 - math.ceil(math.log2(largest)))  # smaller units than 2^-32 only where sums would overflow
+    finest = 61 - math.ceil(math.log2(largest))  # sums just fit; only if similarities are tiny need it be so fine
+    unit = 2.0 ** (min(32, finest) if largest >= 1 else finest)
     own_units = np.maximum(np.rint(own * unit), 1)  # an uncovered object always has something to gain
     return np.rint(edges.data * unit).astype(np.int64), own_units.astype(np.int64), unit
 

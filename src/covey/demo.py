@@ -73,6 +73,7 @@ def show_quality(selector: Any, X: Any, y: Any, queries: Any, truth: Any) -> Non
 
 
 def show(title: str, selector: Any, X: Any, y: Any) -> Any:
+    """Fit on most of the data, show the prototypes, and classify the rest."""
     print(f"\n{title}\n")
     train, test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     selector.fit(train, y_train)
@@ -84,6 +85,9 @@ def show(title: str, selector: Any, X: Any, y: Any) -> Any:
 def main() -> None:
     digits, labels = load_digits(return_X_y=True)
     show("Handwritten digits, cosine similarity", covey.CRS(n_neighbors=10), digits, labels)
+    one = covey.CRS(n_neighbors=10, graph="nn-descent", random_state=0).fit(digits)
+    print("\n  All as one cluster, by NN-Descent instead of all pairs:\n")
+    show_prototypes(one)
 
     names = [name.replace("-", " ") for towns in TOWNS.values() for name in towns.split()]
     countries = np.repeat(list(TOWNS), [len(towns.split()) for towns in TOWNS.values()])
@@ -91,7 +95,7 @@ def main() -> None:
     train = show("Town names, a plain Python similarity", selector, names, countries)
     print()
     for label, found in selector.prototypes_.items():
-        print(f"  {label}: {', '.join(train[i] for i in found.indices[:8])}, ...")
+        print(f"  {label}: {', '.join(train[i] for i in found.indices)}")
 
 
 if __name__ == "__main__":

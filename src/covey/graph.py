@@ -1,6 +1,7 @@
 """The neighbor graph: the k most similar others of each object, best first."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,12 @@ class NeighborGraph:
     method: str = "given"
     mean_similarity: float | None = None
 
+    def __repr__(self) -> str:
+        return (
+            f"NeighborGraph({self.n_objects} objects, {self.n_neighbors} neighbors each, {self.method}, "
+            f"{self.n_evaluations} evaluations)"
+        )
+
     @property
     def n_objects(self) -> int:
         return int(self.indices.shape[0])
@@ -86,6 +93,8 @@ class NeighborGraph:
             convert them as `covey.from_distance` would.
         """
         csr = _check_graph(matrix, from_distance)
+        if n_neighbors is not None:
+            _check_n_neighbors(n_neighbors)
         n = csr.shape[0]
         rows = np.repeat(np.arange(n), np.diff(csr.indptr))
         others = rows != csr.indices
@@ -139,8 +148,7 @@ def neighbor_graph(
     n_jobs : int or None, default=None
         Threads for compiled similarities; -1 for all cores.
     """
-    if not (isinstance(n_neighbors, int | np.integer) and n_neighbors >= 1):
-        raise ValueError(f"n_neighbors must be an int of at least 1, got {n_neighbors!r}.")
+    _check_n_neighbors(n_neighbors)
     if not 0 < sample_rate <= 1:
         raise ValueError(f"sample_rate must be in (0, 1], got {sample_rate!r}.")
     if not 0 <= tol <= 1:
@@ -189,6 +197,11 @@ def build(
     return NeighborGraph(indices, similarities, space.n_evaluations - before, method, mean)
 
 
+def _check_n_neighbors(n_neighbors: Any) -> None:
+    if not isinstance(n_neighbors, Integral) or int(n_neighbors) < 1:
+        raise ValueError(f"n_neighbors must be an int of at least 1, got {n_neighbors!r}.")
+
+
 def _check_graph(matrix: Any, from_distance: str | None) -> sp.csr_array:
     if not sp.issparse(matrix):
         raise TypeError(
@@ -196,6 +209,9 @@ def _check_graph(matrix: Any, from_distance: str | None) -> sp.csr_array:
             "pass a dense matrix as X with similarity='precomputed'."
         )
     csr = sp.csr_array(matrix)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
     if csr.shape[0] != csr.shape[1]:
         raise ValueError(f"graph must be a square matrix, one row for each object, got shape {csr.shape}.")
     if csr.shape[0] == 0:
@@ -209,4 +225,6 @@ def _check_graph(matrix: Any, from_distance: str | None) -> sp.csr_array:
         )
     if from_distance is not None and from_distance not in CONVERSIONS:
         raise ValueError(f"from_distance must be one of {sorted(CONVERSIONS)}, got {from_distance!r}.")
+    if from_distance is not None and csr.data.min(initial=0) < 0:
+        raise ValueError(f"graph must not store negative distances, got {csr.data.min()}; leave from_distance out.")
     return csr

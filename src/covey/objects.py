@@ -4,14 +4,14 @@
 objects from any of them, and `clusters` splits positions by label.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import _safe_indexing, check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from covey.similarity import Similarity
@@ -27,38 +27,54 @@ def check_objects(X: Any, similarity: Similarity, estimator: Any = None, reset: 
     """
     if hasattr(X, "to_list") and not _is_frame(X):
         X = X.to_list()  # a pandas or polars Series
+    array_like = _is_frame(X) or sp.issparse(X) or hasattr(X, "__array__")
+    if not array_like or (isinstance(X, np.ndarray) and X.ndim < 2):
+        _check_sequence(X)
+    if estimator is not None and reset:  # of an earlier fit on rows
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(estimator).pop(name, None)
     if similarity.kind == "matrix":
         matrix = _check_rows(X, estimator, reset)
         if reset:
-            check_square(matrix)
+            _check_matrix(matrix, similarity)
         return matrix
-    if _is_profiles(X) and similarity.kind == "rows":
-        return list(X)
     if similarity.kind == "rows":
-        if _first_is(X, str):
-            raise ValueError(
-                "X must hold rows of numbers, sets or dicts of numbers for a named similarity, got strings; "
-                "pass similarity= a callable s(a, b), for example rapidfuzz.fuzz.ratio."
-            )
+        if _is_profiles(X):
+            return list(X)
+        _check_features(X)
         return _check_rows(X, estimator, reset)
     if _is_frame(X) and not _is_numeric(X):
-        return check_not_empty(X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records"))
+        return X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records")
     if _is_frame(X) or sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and _is_numeric(X)):
         return _check_rows(X, estimator, reset, finite=False)
-    if isinstance(X, np.ndarray) and X.ndim > 0:
-        return check_not_empty(X)
-    if isinstance(X, (str, bytes)) or not hasattr(X, "__len__") or not hasattr(X, "__iter__"):
-        raise TypeError(
-            f"X must be a sequence of objects, an array, a CSR matrix or a frame, got {type(X).__name__}; "
-            "wrap an iterator in list()."
-        )
-    return check_not_empty(list(X))
+    return X if isinstance(X, np.ndarray) else list(X)
 
 
-def check_not_empty(X: Any) -> Any:
+def _check_sequence(X: Any) -> None:
+    unordered = isinstance(X, AbstractSet | Mapping)
+    unordered |= not hasattr(X, "__len__") or getattr(X, "shape", None) == ()
+    if isinstance(X, str | bytes) or unordered:
+        remedy = "list(X.values())" if isinstance(X, Mapping) else "list(X)"
+        raise TypeError(f"X must be a sequence of objects, an array or a frame, got {type(X).__name__}; pass {remedy}.")
     if len(X) == 0:
         raise ValueError("X must hold at least one object, got an empty X.")
-    return X
+
+
+def _check_features(X: Any) -> None:
+    """Say what a named similarity needs before scikit-learn says that a string is no float."""
+    if _first_is(X, str):
+        raise ValueError(
+            "X must hold rows of numbers, sets or dicts of numbers for a named similarity, got strings; "
+            "pass similarity= a callable s(a, b), for example rapidfuzz.fuzz.ratio."
+        )
+    if _is_frame(X) and not _is_numeric(X):
+        for name in X.columns:
+            column = np.asarray(X[name])
+            if column.dtype.kind not in "biuf" and any(isinstance(value, str) for value in column):
+                raise ValueError(
+                    f"X must hold columns of numbers for a named similarity, but column {name!r} holds text; drop or "
+                    "encode it, or pass similarity= a callable: rows then come to it as dicts."
+                )
 
 
 def count(objects: Objects) -> int:
@@ -79,8 +95,9 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
         raise ValueError(f"y must hold one label for each of the {n} objects of X, got {y.size} labels.")
     if y.dtype.kind == "c":
         raise ValueError("y must hold labels that can be sorted, got complex numbers: Complex data not supported.")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"y must hold finite labels, got {y[~np.isfinite(y)][0]}; drop or label such objects first.")
+    unlabelled = ~np.isfinite(y) if y.dtype.kind == "f" else np.array([label != label for label in y.tolist()])
+    if unlabelled.any():
+        raise ValueError(f"y must hold finite labels, got {y[unlabelled][0]}; drop or label such objects first.")
     return y
 
 
@@ -94,7 +111,15 @@ def clusters(y: Any, n: int) -> list[tuple[Hashable, NDArray[np.intp]]]:
         raise TypeError(f"y must hold labels that can be sorted, all of one type: {error}.") from error
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group))
-    return list(zip(labels.tolist(), np.split(order, ends[:-1]), strict=True))
+    keys = list(labels) if labels.dtype.kind in "mM" else labels.tolist()  # dates stay dates
+    return list(zip(keys, np.split(order, ends[:-1]), strict=True))
+
+
+def pick(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of what a user passed, in the same type where it can be indexed; other sparse formats become CSR."""
+    if sp.issparse(X) and X.format not in ("csr", "csc", "lil"):
+        X = X.tocsr()
+    return type(X)(X[row] for row in rows) if type(X) in (list, tuple) else _safe_indexing(X, rows)
 
 
 def _check_rows(X: Any, estimator: Any, reset: bool, finite: bool = True) -> Objects:
@@ -126,18 +151,25 @@ def _check_finite(X: Any) -> None:
     raise ValueError(f"X must be finite, got {shown} at row {row}, column {column}; drop or impute such rows first.")
 
 
-def check_square(matrix: Objects) -> None:
-    """Refuse what cannot be the similarity matrix of a set of objects: not square, or in truth distances."""
+def _check_matrix(matrix: Objects, similarity: Similarity) -> None:
+    """Refuse what cannot be the matrix of a set of objects: not square, or not what it is said to be."""
+    if similarity.conversion is not None:
+        if sp.issparse(matrix):
+            raise TypeError(
+                "X must be a dense matrix for precomputed distances, since 0 is a distance, too; "
+                "pass a sparse one as graph=covey.NeighborGraph.from_csr(X, from_distance='inverse')."
+            )
+        if matrix.min() < 0:
+            raise ValueError(f"X must not hold negative numbers as precomputed distances, got {matrix.min()}.")
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             "X must be a square matrix for similarity='precomputed', one row and one column for each object, "
             f"got shape {matrix.shape}."
         )
-    if looks_like_distances(matrix):
+    if similarity.conversion is None and looks_like_distances(matrix):
         raise ValueError(
-            "X looks like distances: its diagonal is smaller than the rest, so every object is less similar to itself "
-            "than to others, but similarity='precomputed' means larger is closer; convert it, for example "
-            "1 / (1 + X), or fill the diagonal if these are similarities."
+            "X looks like distances: its diagonal is smaller than the rest, but similarity='precomputed' means larger "
+            "is closer; pass covey.from_distance('precomputed'), or fill the diagonal if these are similarities."
         )
 
 

@@ -7,9 +7,8 @@ says what it is. Callables are not stored: a similarity of your own is passed ag
 
 import json
 import os
-import tempfile
+import uuid
 import zipfile
-import zlib
 from dataclasses import fields
 from io import BytesIO
 from pathlib import Path
@@ -24,7 +23,7 @@ from covey.graph import NeighborGraph
 from covey.prototype import Prototype
 from covey.selectors.crs import CRS
 from covey.selectors.simple import KeepAll, RandomSelector
-from covey.similarity import Similarity
+from covey.similarity import Similarity, from_distance, resolve
 
 FORMAT = 1
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (CRS, KeepAll, NearestPrototypeClassifier, RandomSelector)}
@@ -58,9 +57,11 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     writer = _Writer()
     content = json.dumps({"format": FORMAT, "content": writer.encode(estimator), "callable": writer.callable})
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path must lie in an existing folder, got {str(target.parent)!r}; create it first.")
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("covey.json", content)
             for number, array in enumerate(writer.arrays):
                 buffer = BytesIO()
@@ -68,7 +69,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
                 archive.writestr(f"{number}.npy", buffer.getvalue())
         os.replace(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -79,37 +80,30 @@ def load(path: str | os.PathLike[str], similarity: Any = None) -> Any:
     ----------
     path : path
     similarity : callable or Similarity, optional
-        The same similarity again, if the estimator was fitted with a callable one; that is not stored.
+        The same function again, if the estimator was fitted with one: it is not stored, only how it was wrapped.
     """
+    content = Path(path).read_bytes()
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
             file = json.loads(archive.read("covey.json"))
             if file["format"] != FORMAT:
                 raise ValueError(f"format {file['format']!r} is unknown to this version of covey")
-            _check_similarity(similarity, file["callable"])
+            missing = file["callable"]
             arrays = [
                 np.lib.format.read_array(BytesIO(archive.read(f"{number}.npy")), allow_pickle=False)
                 for number in range(len(archive.namelist()) - 1)
             ]
-            return _Reader(arrays, similarity).decode(file["content"])
-    except _SimilarityError:
-        raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, IndexError, TypeError, ValueError) as error:
+            estimator = _Reader(arrays, similarity).decode(file["content"])
+    except Exception as error:  # a damaged archive fails in many ways
         raise ValueError(f"{os.fspath(path)!r} was not written by covey.save, or is damaged: {error}.") from error
-
-
-class _SimilarityError(ValueError):
-    """The file is in order, but the similarity passed to `load` is not."""
-
-
-def _check_similarity(similarity: Any, missing: str | None) -> None:
     if missing is not None and similarity is None:
-        raise _SimilarityError(
+        raise ValueError(
             f"similarity must be passed to load: the file was saved with the callable {missing!r}, and files hold no "
             "code; pass similarity= the same function."
         )
     if missing is None and similarity is not None:
-        raise _SimilarityError("similarity must not be passed to load: the file names its own; leave it out.")
+        raise ValueError("similarity must not be passed to load: the file names its own; leave it out.")
+    return estimator
 
 
 class _Writer:
@@ -123,35 +117,39 @@ class _Writer:
             value = value.item()
         if value is None or isinstance(value, bool | int | float | str):
             return value
-        if isinstance(value, list):
+        if type(value) is list:
             return [self.encode(item, where) for item in value]
         name = type(value).__name__
         if name in COLLECTIONS:
             return {name: [self.encode(item, where) for item in value]}
-        if isinstance(value, dict):
+        if type(value) is dict:
             return {"dict": [[self.encode(key, where), self.encode(item, where)] for key, item in value.items()]}
         if isinstance(value, bytes):
             return {"bytes": value.hex()}
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if sp.issparse(value):
-            return {
-                "csr": [list(value.shape), *(self._array(a, where) for a in (value.data, value.indices, value.indptr))]
-            }
+            csr = sp.csr_array(value)
+            parts = (self._array(part, where) for part in (csr.data, csr.indices, csr.indptr))
+            return {"csr": [list(csr.shape), *parts]}
         if name in VALUES:
             return {name: {f.name: self.encode(getattr(value, f.name), where) for f in fields(value)}}
         if name in ESTIMATORS:
             return {name: self._estimator(value)}
-        if isinstance(value, Similarity) and value.kind == "rows":
-            return {"from_distance": [value.function, value.conversion]}
+        if isinstance(value, Similarity) and isinstance(value.function, str):
+            plain = value.conversion is None
+            return value.function if plain else {"from_distance": [value.function, value.conversion]}
         if callable(value) or isinstance(value, Similarity):
-            function = value.function if isinstance(value, Similarity) else value
-            self.callable = getattr(function, "__name__", type(function).__name__)
-            return {"callable": self.callable}
+            return {"callable": self._wrapping(resolve(value))}
         raise TypeError(
             f"Cannot save {where} of type {name}: files hold numbers, strings, bytes, arrays, and lists, tuples, sets "
             "and dicts of these."
         )
+
+    def _wrapping(self, similarity: Similarity) -> Any:
+        """All of a similarity but its function, which is left out."""
+        self.callable = getattr(similarity.function, "__name__", type(similarity.function).__name__)
+        return {f.name: getattr(similarity, f.name) for f in fields(similarity) if f.name != "function"}
 
     def _array(self, array: NDArray[Any], where: str) -> Any:
         if array.dtype.kind == "O":
@@ -173,7 +171,7 @@ class _Reader:
         self._arrays, self._similarity = arrays, similarity
 
     def decode(self, value: Any) -> Any:
-        if isinstance(value, list):
+        if type(value) is list:
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
             return value
@@ -207,11 +205,11 @@ class _Reader:
         return sp.csr_array(tuple(self.decode(part) for part in parts), shape=tuple(shape))
 
     def _from_distance(self, content: Any) -> Any:
-        distance, how = content
-        return Similarity(distance, kind="rows", conversion=how)
+        return from_distance(*content)
 
     def _callable(self, content: Any) -> Any:
-        return self._similarity
+        bare = callable(self._similarity)
+        return Similarity(self._similarity, **content) if bare else self._similarity
 
     def _estimator(self, cls: Any, content: Any) -> Any:
         estimator = cls(**{key: self.decode(value) for key, value in content["parameters"].items()})

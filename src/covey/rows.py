@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from covey import _kernels
 from covey.objects import Objects
-from covey.similarity import Measure
+from covey.similarity import Measure, Rounding
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
@@ -29,9 +29,9 @@ class DenseRows:
         self.n, self.width = values.shape
 
     @property
-    def product_error(self) -> float:
-        """Bounds |computed - true| / (|x| |y|) of a dot product in any order of addition, with a margin."""
-        return (self.width + 16) * float(np.finfo(self.values.dtype).eps)
+    def rounding(self) -> Rounding:
+        """Of matrix products, in any order of addition, with a margin."""
+        return _rounding(self.width, self.values.dtype)
 
     def sums(self, statistic: str, i: Indices, other: "DenseRows", j: Indices) -> Floats:
         out = np.empty(i.size)
@@ -64,31 +64,21 @@ class CsrRows:
             values.eliminate_zeros()
         self.values = values
         self.n, self.width = values.shape
-        self._own: dict[str, Floats] = {}
 
     @property
-    def product_error(self) -> float:
-        longest = int(np.diff(self.values.indptr).max(initial=0))
-        return (longest + 16) * float(np.finfo(self.values.dtype).eps)
+    def rounding(self) -> Rounding:
+        return _rounding(int(np.diff(self.values.indptr).max(initial=0)), self.values.dtype)
 
     def sums(self, statistic: str, i: Indices, other: "CsrRows", j: Indices) -> Floats:
-        """Only shared columns need the pair; the rest follows from each row's sum with itself."""
-        if statistic in ("dot", "minimum"):
-            return self._shared(statistic, i, other, j)
-        term = "dot" if statistic == "squared" else statistic
-        shared = self._shared(term, i, other, j)
-        a, b = self.with_itself(term)[i], other.with_itself(term)[j]
-        if statistic == "squared":
-            return np.maximum(a + b - 2 * shared, 0)
-        if statistic == "absolute":  # with itself, |x| + |x| - 0 in each column
-            return np.maximum((a + b) / 2 - shared, 0)
-        return self.width - (a + b) / 2 + shared  # matches: with itself, 2 in each stored column
+        a, b = self.values, other.values
+        out = np.empty(i.size)
+        term = getattr(_kernels, statistic.upper())
+        _kernels.csr_sum(term, a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, out)
+        return out
 
-    def with_itself(self, term: str) -> Floats:
-        if term not in self._own:
-            every = np.arange(self.n, dtype=np.int32)
-            self._own[term] = self._shared(term, every, self, every)
-        return self._own[term]
+    def with_itself(self, statistic: str) -> Floats:
+        every = np.arange(self.n, dtype=np.int32)
+        return self.sums(statistic, every, self, every)
 
     def nonzero(self, positions: NDArray[np.intp]) -> NDArray[np.bool_]:
         return np.diff(self.values.indptr)[positions] > 0
@@ -99,31 +89,32 @@ class CsrRows:
     def products(self, rows: slice, other: "CsrRows", columns: slice) -> NDArray[Any]:
         return (self.values[rows] @ other.values[columns].T).toarray()
 
-    def _shared(self, term: str, i: Indices, other: "CsrRows", j: Indices) -> Floats:
-        a, b = self.values, other.values
-        out = np.empty(i.size)
-        code = getattr(_kernels, term.upper())
-        _kernels.csr_shared(code, a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, out)
-        return out
+
+def _rounding(n_terms: int, dtype: np.dtype[Any]) -> Rounding:
+    info = np.finfo(dtype)
+    return Rounding((n_terms + 16) * float(info.eps), (n_terms + 16) * float(info.tiny))
 
 
 Rows = DenseRows | CsrRows
 
 
 def rows_of(left: Objects, right: Objects, measure: Measure) -> tuple[Rows, Rows]:
-    """Both sides as rows of one kind and precision, the right side's; the very same rows if they are the same."""
+    """Both sides as rows of one kind, the right side's, and one precision; the same rows if they are the same."""
+    if isinstance(left, list) != isinstance(right, list):
+        raise TypeError("X must be of the kind passed to fit: either rows of numbers, or sets and dicts.")
     if isinstance(right, list):
         return _rows_of_profiles(left, right, measure)
-    right_rows = _rows(right, measure)
+    dtype = np.result_type(_float_type(left.dtype), _float_type(right.dtype))
+    right_rows = _rows(right, measure, dtype)
     if left is right:
         return right_rows, right_rows
     if sp.issparse(right) != sp.issparse(left):
         left = sp.csr_array(left) if sp.issparse(right) else left.toarray()
-    return _rows(left, measure, right_rows.values.dtype), right_rows
+    return _rows(left, measure, dtype), right_rows
 
 
-def _rows(X: Objects, measure: Measure, dtype: Any = None) -> Rows:
-    X = X.astype(_float_type(X.dtype) if dtype is None else dtype, copy=False)
+def _rows(X: Objects, measure: Measure, dtype: Any) -> Rows:
+    X = X.astype(dtype, copy=False)
     _check_domain(X, measure)
     return CsrRows(X) if sp.issparse(X) else DenseRows(X)
 
@@ -145,18 +136,20 @@ def _check_domain(X: Objects, measure: Measure) -> None:
         if other.size:
             raise ValueError(
                 f"X must hold sets or rows of 0 and 1 for similarity='{measure.name}', got {other.flat[0]}; "
-                "pass X != 0, or use 'ruzicka' for weights."
+                "pass X != 0 or sets, or use 'ruzicka' for weights."
             )
 
 
 def _rows_of_profiles(left: list[Any], right: list[Any], measure: Measure) -> tuple[Rows, Rows]:
     """Sets and dicts of numbers share one vocabulary, so that a key that only one side has still weighs in."""
+    if measure.statistic == "mismatches":
+        raise ValueError(f"similarity='{measure.name}' needs rows of one width, got sets or dicts; use 'jaccard'.")
     vocabulary: dict[Any, int] = {}
     right_parts = _encode(right, vocabulary)
     left_parts = right_parts if left is right else _encode(left, vocabulary)
     width = max(len(vocabulary), 1)
-    right_rows = _rows(_csr(right_parts, width), measure)
-    return (right_rows if left is right else _rows(_csr(left_parts, width), measure)), right_rows
+    right_rows = _rows(_csr(right_parts, width), measure, np.float64)
+    return (right_rows if left is right else _rows(_csr(left_parts, width), measure, np.float64)), right_rows
 
 
 def _csr(parts: tuple[Any, Any, Any], width: int) -> sp.csr_array:

@@ -16,6 +16,7 @@ with that sum of each row with itself, called a and b below:
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ class Measure:
     """A named similarity or distance on rows of numbers."""
 
     name: str
-    statistic: Literal["dot", "squared", "absolute", "minimum", "matches"]
+    statistic: Literal["dot", "squared", "absolute", "minimum", "mismatches"]
     finish: Callable[[Floats, Floats, Floats, int], Floats]
     term: Literal["dot", "minimum"] | None = None
     """The statistic of each row with itself that `finish` and `estimate` need."""
@@ -38,8 +39,16 @@ class Measure:
     with_itself: Callable[[Floats], Floats] = np.ones_like
     estimate: Callable[[NDArray[Any], Floats, Floats], NDArray[Any]] | None = None
     """From matrix products to numbers that order pairs as the score does, up to `slack`; symmetric as the score is."""
-    slack: Callable[[float, Floats, Floats], Floats] | None = None
-    """How far an estimate may lie from the score's own place, per row, given the products' relative error."""
+    slack: Callable[["Rounding", Floats, Floats], Floats] | None = None
+    """How far an estimate may lie from the score's own place, per row, given the products' rounding."""
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """A computed product of rows x and y lies within relative * |x| |y| + absolute of the true one."""
+
+    relative: float
+    absolute: float
 
 
 def _cosine(dot: Floats, a: Floats, b: Floats, width: int) -> Floats:
@@ -74,6 +83,12 @@ def _estimate_nearness(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[
     return products
 
 
+def _distance_slack(rounding: Rounding, a: Floats, b: Floats) -> Floats:
+    """1 / (1 + d) has fewer values than d: what rounds to the same similarity is tied, too."""
+    squares = a + b.max()
+    return 4 * (rounding.relative * squares + rounding.absolute) + 16 * np.finfo(np.float64).eps * (1 + squares)
+
+
 MEASURES = {
     measure.name: measure
     for measure in (
@@ -83,7 +98,7 @@ MEASURES = {
             _cosine,
             term="dot",
             estimate=_estimate_cosine,
-            slack=lambda error, a, b: np.full(a.size, 2 * error),
+            slack=lambda rounding, a, b: np.full(a.size, 2 * rounding.relative),
         ),
         Measure(
             "dot",
@@ -92,7 +107,7 @@ MEASURES = {
             term="dot",
             with_itself=lambda a: a,
             estimate=lambda products, a, b: products,
-            slack=lambda error, a, b: 2 * error * np.sqrt(a * b.max()),
+            slack=lambda rounding, a, b: 2 * (rounding.relative * np.sqrt(a * b.max()) + rounding.absolute),
         ),
         Measure(
             "jaccard",
@@ -101,10 +116,10 @@ MEASURES = {
             term="dot",
             domain="binary",
             estimate=_estimate_share,
-            slack=lambda error, a, b: np.zeros(a.size),  # products of 0 and 1 are exact
+            slack=lambda rounding, a, b: np.zeros(a.size),  # products of 0 and 1 are exact
         ),
         Measure("ruzicka", "minimum", _share, term="minimum", domain="nonnegative"),
-        Measure("hamming", "matches", lambda matches, a, b, width: matches / width),
+        Measure("hamming", "mismatches", lambda mismatches, a, b, width: (width - mismatches) / width),
     )
 }
 
@@ -118,7 +133,7 @@ DISTANCES = {
             term="dot",
             with_itself=np.zeros_like,
             estimate=_estimate_nearness,
-            slack=lambda error, a, b: 4 * error * (a + b.max()),
+            slack=_distance_slack,
         ),
         Measure(
             "sqeuclidean",
@@ -127,7 +142,7 @@ DISTANCES = {
             term="dot",
             with_itself=np.zeros_like,
             estimate=_estimate_nearness,
-            slack=lambda error, a, b: 4 * error * (a + b.max()),
+            slack=_distance_slack,
         ),
         Measure("manhattan", "absolute", lambda absolute, a, b, width: absolute, with_itself=np.zeros_like),
     )
@@ -170,6 +185,16 @@ class Similarity:
         """The row of the table that a named similarity or distance stands for."""
         return (MEASURES if self.conversion is None else DISTANCES)[self.function]
 
+    def __repr__(self) -> str:
+        made_of = self.function if isinstance(self.function, str) else getattr(self.function, "__name__", self.function)
+        shown = (
+            f"batched({made_of})" if self.kind == "batches" else f"{made_of!r}" if self.kind == "rows" else f"{made_of}"
+        )
+        direction = "" if self.symmetric else ", symmetric=False"
+        if self.conversion is not None:
+            return f"from_distance({shown}, {self.conversion!r}{direction})"
+        return f"Similarity({shown}{direction})"
+
     def convert(self, values: Floats) -> Floats:
         """A distance becomes a similarity; a similarity stays."""
         return values if self.conversion is None else CONVERSIONS[self.conversion](values)
@@ -196,7 +221,7 @@ def batched(function: Callable[[Any, Any], Any], *, symmetric: bool = True, batc
     >>> covey.CRS(similarity=gaussian).fit(np.eye(4)).sample_indices_
     array([0])
     """
-    if not (isinstance(batch_size, int) and batch_size >= 1):
+    if not (isinstance(batch_size, Integral) and batch_size >= 1):
         raise ValueError(f"batch_size must be an int of at least 1, got {batch_size!r}.")
     return Similarity(function, symmetric, kind="batches", batch_size=batch_size)
 
@@ -212,7 +237,8 @@ def from_distance(
     Parameters
     ----------
     distance : str or callable
-        "euclidean", "sqeuclidean", "manhattan", a callable d(a, b) >= 0, or ``covey.batched(d)``.
+        "euclidean", "sqeuclidean", "manhattan", a callable d(a, b) >= 0, ``covey.batched(d)``, or "precomputed" if X
+        is a matrix of distances.
     how : {"inverse", "negative", "exponential"}, default="inverse"
         1 / (1 + d), -d or exp(-d). All keep the order of neighbors; they differ in homogeneity and in gains, and
         "negative" needs ``gain="count"``.
@@ -221,9 +247,12 @@ def from_distance(
     """
     if how not in CONVERSIONS:
         raise ValueError(f"how must be one of {sorted(CONVERSIONS)}, got {how!r}.")
+    if distance == "precomputed":
+        return Similarity("precomputed", kind="matrix", conversion=how)
     if isinstance(distance, str):
         if distance not in DISTANCES:
-            raise ValueError(f"distance must be a callable or one of {sorted(DISTANCES)}, got {distance!r}.")
+            known = sorted([*DISTANCES, "precomputed"])
+            raise ValueError(f"distance must be a callable or one of {known}, got {distance!r}.")
         return Similarity(distance, kind="rows", conversion=how)
     base = distance if isinstance(distance, Similarity) else resolve(distance)
     if base.conversion is not None or base.kind not in ("objects", "batches"):
@@ -243,7 +272,7 @@ def resolve(similarity: Any) -> Similarity:
         return similarity
     if isinstance(similarity, str):
         if similarity == "precomputed":
-            return Similarity(None, kind="matrix")
+            return Similarity("precomputed", kind="matrix")
         if similarity == "euclidean":
             return from_distance("euclidean")
         if similarity in MEASURES:
@@ -252,5 +281,5 @@ def resolve(similarity: Any) -> Similarity:
         return Similarity(similarity, symmetric=bool(getattr(similarity, "symmetric", True)))
     raise ValueError(
         f"similarity must be a callable s(a, b), covey.batched(f), covey.from_distance(d) or one of {names()}, "
-        f"got {similarity!r}."
+        f"got {similarity!r}" + ("." if similarity not in DISTANCES else f"; pass covey.from_distance({similarity!r}).")
     )

@@ -8,6 +8,7 @@ A space that can be screened also gives `estimates` of whole blocks by matrix pr
 are worth scoring: whatever the block size or the BLAS, the scores themselves come from `score`.
 """
 
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -29,9 +30,6 @@ Positions = NDArray[np.intp]
 
 CHUNK = 1 << 16
 """The most pairs of Python objects held in lists at a time."""
-
-LARGEST_TERM = 1e150
-"""Squared lengths are multiplied with each other, and the product must stay finite."""
 
 
 class Space(ABC):
@@ -117,10 +115,11 @@ class RowSpace(Space):
         if self._measure.term is None:
             return np.zeros(rows.n)
         terms = rows.with_itself(self._measure.term)
-        self._refuse(rows, np.flatnonzero(~(terms < LARGEST_TERM)), "large", "down")
-        if self._measure.name == "cosine":  # lengths are divided by, so they must not have lost their digits
-            info = np.finfo(rows.values.dtype)
-            short = np.flatnonzero(terms < info.tiny / info.eps)
+        # Squared lengths are multiplied with each other, and must not lose their digits in products of the rows' type.
+        info = np.finfo(rows.values.dtype)
+        self._refuse(rows, np.flatnonzero(~(terms < min(1e150, float(info.max) / 4))), "large", "down")
+        if self._measure.name == "cosine":  # they are divided by, too
+            short = np.flatnonzero(terms < max(1e-150, float(info.tiny) / float(info.eps)))
             self._refuse(rows, short[rows.nonzero(short)], "small", "up")
         return terms
 
@@ -158,8 +157,8 @@ class RowSpace(Space):
 
     def slack(self, rows: slice) -> Floats:
         assert self._measure.slack is not None
-        error = max(self._left.product_error, self._right.product_error)
-        return self._measure.slack(error, self._left_terms[rows], self._right_terms)
+        rounding = max(self._left.rounding, self._right.rounding, key=lambda rounding: rounding.relative)
+        return self._measure.slack(rounding, self._left_terms[rows], self._right_terms)
 
 
 class MatrixSpace(Space):
@@ -168,26 +167,29 @@ class MatrixSpace(Space):
     threaded = True
     screened = True
 
-    def __init__(self, matrix: Objects, square: bool) -> None:
+    def __init__(self, similarity: Similarity, matrix: Objects, square: bool) -> None:
         super().__init__(matrix.shape[0], matrix.shape[1], symmetric=square and _is_symmetric(matrix))
-        self._matrix = matrix
+        self._similarity, self._matrix = similarity, matrix
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
-        return np.asarray(self._matrix[i, j], dtype=np.float64).reshape(i.size)
+        if not i.size:
+            return np.empty(0)  # SciPy would answer with an empty matrix
+        return self._similarity.convert(np.asarray(self._matrix[i, j], dtype=np.float64))
 
     def with_itself(self) -> Floats:
-        diagonal = np.asarray(self._matrix.diagonal(), dtype=np.float64)
-        return np.where(diagonal > 0, diagonal, 1.0)
+        return self._similarity.convert(np.asarray(self._matrix.diagonal(), dtype=np.float64))
 
     def mean(self) -> float | None:
         if self.n_left < 2:
             return None
-        total = float(self._matrix.sum(dtype=np.float64)) - float(self._matrix.diagonal().sum(dtype=np.float64))
+        step = CHUNK // self.n_right + 1
+        blocks = (self.estimates(slice(at, at + step), slice(None)) for at in range(0, self.n_left, step))
+        total = math.fsum(float(block.sum()) for block in blocks) - math.fsum(self.with_itself())
         return total / (self.n_left * (self.n_left - 1))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         block = self._matrix[rows, columns]
-        return np.array(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
+        return self._similarity.convert(np.array(block.toarray() if sp.issparse(block) else block, dtype=np.float64))
 
     def slack(self, rows: slice) -> Floats:
         return np.zeros(len(range(*rows.indices(self.n_left))))
@@ -242,8 +244,8 @@ class FunctionSpace(Space):
             "mend the similarity function or leave these objects out."
         )
 
-    def _failure(self, i: int, j: int) -> RuntimeError:
-        return RuntimeError(f"The similarity of {self._name(i, j)} raised an error, see above.")
+    def _failure(self, i: int, j: int, error: Exception) -> RuntimeError:
+        return RuntimeError(f"The similarity of {self._name(i, j)} raised {_brief(error)}.")
 
 
 class ObjectSpace(FunctionSpace):
@@ -265,7 +267,9 @@ class ObjectSpace(FunctionSpace):
         try:
             results.extend(map(self._similarity.function, a, b))
         except Exception as error:  # the results before the failing pair were kept, so their number tells its place
-            raise self._failure(i[len(results)], j[len(results)]) from error
+            raise self._failure(i[len(results)], j[len(results)], error) from error
+        if len(results) < i.size:  # `extend` takes this one for the end of its input
+            raise self._failure(i[len(results)], j[len(results)], StopIteration())
         return self._numbers(results, i, j)
 
     def _numbers(self, results: list[Any], i: Indices, j: Indices) -> Floats:
@@ -298,12 +302,13 @@ class BatchSpace(FunctionSpace):
         try:
             result = self._similarity.function(_pick(self._left, i), _pick(self._right, j))
         except Exception as error:
-            raise RuntimeError(f"The batched similarity raised an error {span}, see above.") from error
+            raise RuntimeError(f"The batched similarity raised {_brief(error)}, {span}.") from error
         values = np.asarray(result)
         if values.shape != (i.size,) or values.dtype.kind not in "fiub":
             raise TypeError(
                 f"A batched similarity must return one real number a pair, {i.size} in all, {span}; "
-                f"got an array of shape {values.shape} and dtype {values.dtype}."
+                f"got an array of shape {values.shape} and dtype {values.dtype}; a function of a single pair needs no "
+                "covey.batched."
             )
         return values.astype(np.float64, copy=False)
 
@@ -323,13 +328,13 @@ class CompiledSpace(FunctionSpace):
                 loop = _csr_loop(self._similarity.function)
                 loop(a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, values)
         except Exception as error:
-            unfilled = np.flatnonzero(np.isnan(values))
-            if type(error).__module__.startswith("numba") or not unfilled.size:
+            if type(error).__module__.startswith("numba"):
                 raise TypeError(
                     "similarity does not compile on these rows; a numba function takes two rows f(x, y), or, if X is "
-                    "CSR, f(columns_x, values_x, columns_y, values_y), and returns a number."
+                    f"CSR, f(columns_x, values_x, columns_y, values_y), and returns a number: {_brief(error)}."
                 ) from error
-            raise self._failure(i[unfilled[0]], j[unfilled[0]]) from error
+            failed = int(np.flatnonzero(~np.isnan(values)).max(initial=-1)) + 1  # pairs are filled in order
+            raise self._failure(i[failed], j[failed], error) from error
         return values
 
 
@@ -370,7 +375,7 @@ def space_of(
     square = against is None
     right = objects if square else against
     if similarity.kind == "matrix":
-        return MatrixSpace(objects, square)
+        return MatrixSpace(similarity, objects, square)
     if similarity.kind == "rows":
         return RowSpace(similarity, *rows_of(objects, right, similarity.measure), square)
     rows = np.arange(count(objects)) if rows is None else rows
@@ -380,6 +385,12 @@ def space_of(
         compiled = _is_compiled(similarity.function) and not isinstance(objects, list)
         space = CompiledSpace if compiled else ObjectSpace
     return space(similarity, objects, right, rows, against_rows, square)
+
+
+def _brief(error: Exception) -> str:
+    """An error in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return ": ".join([type(error).__name__, *lines[:1]])
 
 
 def _is_compiled(function: Any) -> bool:

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from covey._random import generator
-from covey.objects import Objects, check_objects, clusters, count, take
+from covey.objects import Objects, check_objects, clusters, count, pick, take
 from covey.prototype import Prototype
 from covey.similarity import Similarity, resolve
 from covey.space import Space, space_of
@@ -36,13 +36,6 @@ class Cluster:
         if self.similarity.kind == "matrix" and objects is not self.objects:
             objects = objects[:, self.members]
         return space_of(objects, self.similarity, self.members)
-
-    @property
-    def n_pairs(self) -> int:
-        """All the evaluations there are; whether a matrix is symmetric only its space can tell."""
-        ordered = self.members.size * (self.members.size - 1)
-        symmetric = self.space.symmetric if self.similarity.kind == "matrix" else self.similarity.symmetric
-        return ordered // 2 if symmetric else ordered
 
 
 class Selector(BaseEstimator, ABC):
@@ -81,9 +74,10 @@ class Selector(BaseEstimator, ABC):
         n_pairs = 0
         for label, members in clusters(y, count(objects)):
             cluster = Cluster(label, members, objects, similarity)
-            self.prototypes_[label] = self._select(cluster, generator(rng))
-            self._log(self.prototypes_[label])
-            n_pairs += cluster.n_pairs
+            prototype = self.prototypes_[label] = self._select(cluster, generator(rng))
+            self._log(prototype)
+            if prototype.n_evaluations:  # else nobody has asked for the space
+                n_pairs += cluster.space.n_pairs
         found = list(self.prototypes_.values())
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
         self.n_evaluations_ = sum(prototype.n_evaluations for prototype in found)
@@ -94,7 +88,7 @@ class Selector(BaseEstimator, ABC):
         """Fit, and return the selected objects and their labels; X and y keep their types."""
         self.fit(X, y)
         rows = self.sample_indices_
-        return _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows)
+        return pick(X, rows), None if y is None else pick(y, rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,10 +8,12 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from covey._homogeneity import mean_similarity
+from covey._pairs import ScoredPairs
 from covey.coverage import GAINS, ORPHANS, cover
 from covey.graph import METHODS, NeighborGraph, build, choose_method
 from covey.prototype import Prototype
 from covey.selectors._base import Cluster, Selector
+from covey.space import Space
 
 
 class CRS(Selector):
@@ -34,7 +36,8 @@ class CRS(Selector):
         `covey.from_distance`, or "precomputed" if X is a matrix of similarities.
     graph : {"auto", "exact", "nn-descent"}, NeighborGraph or sparse matrix, default="auto"
         How the graph is made (see `covey.neighbor_graph`), or a graph of all objects of X made elsewhere, of which
-        the best k edges within each cluster are used.
+        the best k edges within each cluster are used. A threshold of "homogeneity" then needs the `similarity` that
+        the graph was made with.
     gain : {"similarity", "count"}, default="similarity"
         Whether a newly covered object weighs as its similarity or as one.
     on_orphan : {"self", "outlier"}, default="self"
@@ -153,31 +156,27 @@ class CRS(Selector):
         )
 
     def _graph(self, cluster: Cluster, rng: np.random.Generator) -> tuple[NeighborGraph, float]:
-        """The cluster's graph and homogeneity; neither scores a pair that the other has scored."""
+        """The cluster's graph and homogeneity; neither evaluates a pair that the other has evaluated."""
         space = cluster.space
         k = auto_neighbors(space.n_left) if self.n_neighbors == "auto" else int(self.n_neighbors)
         if self._given is not None:
             graph = self._given.restrict(cluster.members, k)
             if self.threshold != "homogeneity":
                 return graph, np.nan
-            homogeneity, _ = mean_similarity(space, rng)
+            homogeneity, known = mean_similarity(space, rng)
+            _check_same_similarity(space, graph, known)
             return graph, _at_most_the_largest(homogeneity.value, graph)
         method = choose_method(self.graph, space, k)
-        options: dict[str, Any] = {
-            "sample_rate": self.sample_rate,
-            "tol": self.tol,
-            "rng": rng,
-            "n_jobs": self.n_jobs,
-        }
+        options: dict[str, Any] = {"sample_rate": self.sample_rate, "tol": self.tol, "rng": rng, "n_jobs": self.n_jobs}
         if method == "nn-descent":
             homogeneity, known = mean_similarity(space, rng)
             graph = build(space, k, method, known=known, **options)
             return graph, _at_most_the_largest(homogeneity.value, graph)
         graph = build(space, k, method, **options)
-        if graph.mean_similarity is not None:
-            return graph, _at_most_the_largest(graph.mean_similarity, graph)
-        homogeneity, _ = mean_similarity(space, rng, counted=False)  # the exact graph has counted every pair
-        return graph, _at_most_the_largest(homogeneity.value, graph)
+        mean = graph.mean_similarity
+        if mean is None:  # the exact graph has counted every pair, but summed none
+            mean = mean_similarity(space, rng, counted=False)[0].value
+        return graph, _at_most_the_largest(mean, graph)
 
 
 def auto_neighbors(n: int) -> int:
@@ -187,4 +186,22 @@ def auto_neighbors(n: int) -> int:
 
 def _at_most_the_largest(mean: float, graph: NeighborGraph) -> float:
     """No mean exceeds its largest term; rounding could lift it there and cut every edge of equal objects."""
-    return float(min(mean, graph.similarities.max(initial=-np.inf))) if graph.similarities.size else mean
+    edges = graph.similarities[graph.indices >= 0]
+    return float(min(mean, edges.max())) if edges.size else mean
+
+
+def _check_same_similarity(space: Space, graph: NeighborGraph, known: ScoredPairs | None) -> None:
+    """Refuse a given graph whose weakest edge does not have the similarity that the homogeneity was computed with."""
+    listed = graph.indices >= 0
+    if not listed.any():
+        return
+    x, at = np.unravel_index(np.argmin(np.where(listed, graph.similarities, np.inf)), listed.shape)
+    other, stored = graph.indices[x, at], graph.similarities[x, at]
+    score = None if known is None else known.find(int(x), int(other))
+    if score is None:
+        score = float(space.score(np.array([x], dtype=np.int32), np.array([other], dtype=np.int32))[0])
+    if not np.isclose(score, stored, rtol=1e-3, atol=1e-6):
+        raise ValueError(
+            f"graph and similarity must agree for threshold='homogeneity', but an edge of {stored:.6g} has similarity "
+            f"{score:.6g}; pass the similarity that the graph was made with, or a number or None as threshold."
+        )
