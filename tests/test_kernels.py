@@ -56,7 +56,7 @@ def join_case():
     new, old = _descent.sample_candidates(_lists.NeighborLists(*filled_lists()[:3]), 3, np.uint64(7))
     new_of, old_of = _descent._invert(new), _descent._invert(old)
     out = np.zeros((2, 2000), dtype=np.int32)
-    return 0, 12, new_of.indptr, new_of.indices, old_of.indptr, old_of.indices, new, old, *out
+    return np.arange(12, dtype=np.int32), new_of.indptr, new_of.indices, old_of.indptr, old_of.indices, new, old, *out
 
 
 def pick_case():

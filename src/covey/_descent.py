@@ -53,19 +53,19 @@ class Evaluator:
         self._pairs.add(pairs.i, pairs.j)
         self._offer(pairs)
 
-    def meet(self, i: Indices, j: Indices) -> None:
-        """Score the pairs not met before."""
+    def meet(self, i: Indices, j: Indices, n_jobs: int | None = 1) -> None:
+        """Score the pairs not met before; threads may call this at once if no two of them share a smaller index."""
         unseen = self._pairs.add(i, j)
-        self._offer(score_pairs(self.space, i[unseen], j[unseen]))
+        self._offer(score_pairs(self.space, i[unseen], j[unseen], n_jobs=n_jobs))
 
-    def meet_and_tell(self, i: Indices, j: Indices) -> Floats:
+    def meet_and_tell(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
         """As `meet`, but tell s(i[t], j[t]).
 
         A pair met before is told by the lists. If it has left them, it is worse than all they hold, and the upper
         bound that follows stands in: it only steers where a tree splits.
         """
         unseen = self._pairs.add(i, j)
-        scored = score_pairs(self.space, i[unseen], j[unseen])
+        scored = score_pairs(self.space, i[unseen], j[unseen], n_jobs=n_jobs)
         self._offer(scored)
         told = self.lists.recall(i, j)
         if self.space.symmetric:
@@ -95,7 +95,7 @@ def descend(
     if known is not None:
         evaluator.admit(known)
     for _ in range(N_TREES):
-        plant(evaluator, rng)
+        order = plant(evaluator, rng, n_jobs)
     lists = evaluator.lists
     n_sampled = int(np.ceil(sample_rate * size))
     for _ in range(MAX_ROUNDS):
@@ -103,12 +103,15 @@ def descend(
         if n_changed <= tol * lists.indices.size:
             break
         lists.states[lists.states == FRESH] = WAITING
-        join_round(evaluator, n_sampled, int(rng.integers(1 << 63)), n_jobs)
+        join_round(evaluator, order, n_sampled, int(rng.integers(1 << 63)), n_jobs)
     return lists
 
 
-def plant(evaluator: Evaluator, rng: np.random.Generator) -> None:
-    """Grow one pivot tree, all nodes of a level at once; every score made on the way feeds the lists."""
+def plant(evaluator: Evaluator, rng: np.random.Generator, n_jobs: int | None) -> Indices:
+    """Grow one pivot tree, all nodes of a level at once; every score made on the way feeds the lists.
+
+    Returns the objects leaf by leaf: those that are near in this order are similar.
+    """
     order = np.arange(evaluator.space.n_left, dtype=np.int32)
     sizes = np.array([order.size])
     while sizes.max() > LEAF:
@@ -116,28 +119,32 @@ def plant(evaluator: Evaluator, rng: np.random.Generator) -> None:
         first = rng.integers(sizes)
         second = (first + rng.integers(1, sizes)) % sizes
         node = np.repeat(np.arange(sizes.size), sizes)
-        leaning = _lean(evaluator, order, order[starts + first][node], order[starts + second][node])
+        leaning = _lean(evaluator, order, order[starts + first][node], order[starts + second][node], n_jobs)
         order = order[np.lexsort((order, -leaning, node))]
         sizes = np.column_stack([sizes - sizes // 2, sizes // 2]).ravel()
     starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes):
         a, b = np.triu_indices(size, 1)
         members = order[starts[sizes == size][:, None] + np.arange(size)]
-        evaluator.meet(members[:, a].ravel(), members[:, b].ravel())
+        evaluator.meet(members[:, a].ravel(), members[:, b].ravel(), n_jobs)
+    return order
 
 
-def _lean(evaluator: Evaluator, x: Indices, p: Indices, q: Indices) -> Floats:
+def _lean(evaluator: Evaluator, x: Indices, p: Indices, q: Indices, n_jobs: int | None) -> Floats:
     """How much more each x resembles its pivot p than its pivot q."""
     free = (x != p) & (x != q)
-    members = x[free]
-    told = evaluator.meet_and_tell(np.concatenate([members, members]), np.concatenate([p[free], q[free]]))
+    pivots = np.column_stack([p[free], q[free]])
+    told = evaluator.meet_and_tell(np.repeat(x[free], 2), pivots.ravel(), n_jobs).reshape(-1, 2)
     leaning = np.where(x == p, np.inf, -np.inf)
-    leaning[free] = told[: members.size] - told[members.size :]
+    leaning[free] = told[:, 0] - told[:, 1]
     return leaning
 
 
-def join_round(evaluator: Evaluator, n_sampled: int, seed: int, n_jobs: int | None) -> None:
-    """One round of NN-Descent, in blocks of owners; a pair's owner is its smaller index."""
+def join_round(evaluator: Evaluator, order: Indices, n_sampled: int, seed: int, n_jobs: int | None) -> None:
+    """One round of NN-Descent, in blocks of owners; a pair's owner is its smaller index.
+
+    Owners that are near in `order` meet much the same objects, which then stay in the processor's cache.
+    """
     new, old = sample_candidates(evaluator.lists, n_sampled, np.uint64(seed))
     new_of, old_of = _invert(new), _invert(old)
     n_new, n_old = (new >= 0).sum(axis=1), (old >= 0).sum(axis=1)
@@ -146,9 +153,9 @@ def join_round(evaluator: Evaluator, n_sampled: int, seed: int, n_jobs: int | No
     step = share_out(evaluator.space.n_left, OWNERS)
 
     def join_block(start: int) -> None:
-        stop = min(start + step, evaluator.space.n_left)
-        i, j = np.empty((2, int(most[start:stop].sum())), dtype=np.int32)
-        n = join(start, stop, new_of.indptr, new_of.indices, old_of.indptr, old_of.indices, new, old, i, j)
+        owners = order[start : start + step]
+        i, j = np.empty((2, int(most[owners].sum())), dtype=np.int32)
+        n = join(owners, new_of.indptr, new_of.indices, old_of.indptr, old_of.indices, new, old, i, j)
         evaluator.meet(i[:n], j[:n])
 
     run(join_block, range(0, evaluator.space.n_left, step), n_jobs, evaluator.space.threaded)
@@ -232,10 +239,10 @@ def reverse(forward, backward, seed):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def join(start, stop, new_starts, new_of, old_starts, old_of, new, old, i, j):  # type: ignore[no-untyped-def]
+def join(owners, new_starts, new_of, old_starts, old_of, new, old, i, j):  # type: ignore[no-untyped-def]
     """The pairs (owner, v > owner) that meet in some object's candidates, at least one of them new there."""
     n = 0
-    for owner in range(start, stop):
+    for owner in owners:
         for at in range(new_starts[owner], new_starts[owner + 1]):
             meeting = new_of[at]
             for candidates in (new, old):

@@ -14,9 +14,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from covey._parallel import run
 from covey.space import Space
 
 BITMAP_LIMIT = 1 << 16
+BATCH = 1 << 15
+"""How many pairs are scored at a time."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
@@ -37,11 +40,17 @@ class ScoredPairs:
         return float((self.forward if x < y else self.backward)[found[0]]) if found.size else None
 
 
-def score_pairs(space: Space, i: Indices, j: Indices, counted: bool = True) -> ScoredPairs:
+def score_pairs(space: Space, i: Indices, j: Indices, counted: bool = True, n_jobs: int | None = 1) -> ScoredPairs:
     """Score unordered pairs, always from the lower to the higher index, and back if the space is not symmetric."""
     i, j = np.minimum(i, j), np.maximum(i, j)
-    forward = space.score(i, j, counted)
-    return ScoredPairs(i, j, forward, forward if space.symmetric else space.score(j, i, counted))
+
+    def score(a: Indices, b: Indices) -> Floats:
+        batches = [slice(at, at + BATCH) for at in range(0, a.size, BATCH)]
+        scores = run(lambda batch: space.score(a[batch], b[batch], counted), batches, n_jobs, space.threaded)
+        return np.concatenate(scores) if scores else np.empty(0)
+
+    forward = score(i, j)
+    return ScoredPairs(i, j, forward, forward if space.symmetric else score(j, i))
 
 
 def draw_pairs(n: int, size: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
