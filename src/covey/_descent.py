@@ -150,7 +150,8 @@ def join_round(evaluator: Evaluator, order: Indices, n_sampled: int, seed: int, 
     n_new, n_old = (new >= 0).sum(axis=1), (old >= 0).sum(axis=1)
     most = new_of.T @ (n_new + n_old) + old_of.T @ n_new  # pairs that each owner may have
 
-    step = share_out(evaluator.space.n_left, OWNERS)
+    # Without threads nobody waits for a share, and processes gain from large batches.
+    step = share_out(evaluator.space.n_left, OWNERS) if evaluator.space.threaded else 16 * OWNERS
 
     def join_block(start: int) -> None:
         owners = order[start : start + step]

@@ -167,14 +167,14 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
 
     def _nearest(self, queries: Objects, chosen: NDArray[np.intp], n: int) -> tuple[NDArray[np.intp], Floats]:
         """The n most similar of the `chosen` representatives (ascending positions)."""
+        n_jobs = getattr(self.selector_, "n_jobs", None)
         if self._similarity.kind == "matrix":
             space = space_of(queries[:, chosen], self._similarity, against=chosen)
         else:
             among = take(self.representatives_, chosen)
-            space = space_of(
-                queries, self._similarity, np.arange(count(queries)), against=among, against_rows=self._rows[chosen]
-            )
-        lists = nearest(space, min(n, chosen.size), getattr(self.selector_, "n_jobs", None))
+            every = np.arange(count(queries))
+            space = space_of(queries, self._similarity, every, among, self._rows[chosen], n_jobs)
+        lists = nearest(space, min(n, chosen.size), n_jobs)
         return chosen[lists.indices], lists.similarities
 
     def _thresholds(self) -> Floats:

@@ -146,7 +146,7 @@ def neighbor_graph(
     random_state : int, RandomState instance or None, default=None
         Decides NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads for compiled similarities; -1 for all cores.
+        Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
     """
     _check_n_neighbors(n_neighbors)
     if not 0 < sample_rate <= 1:
@@ -154,7 +154,7 @@ def neighbor_graph(
     if not 0 <= tol <= 1:
         raise ValueError(f"tol must be in [0, 1], got {tol!r}.")
     resolved = resolve(similarity)
-    space = space_of(check_objects(X, resolved), resolved)
+    space = space_of(check_objects(X, resolved), resolved, n_jobs=n_jobs)
     method = choose_method(method, space, n_neighbors)
     return build(
         space, n_neighbors, method, sample_rate=sample_rate, tol=tol, rng=generator(random_state), n_jobs=n_jobs

@@ -11,7 +11,6 @@ are worth scoring: whatever the block size or the BLAS, the scores themselves co
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import lru_cache
 from numbers import Real
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from covey._pool import Pool
 from covey.objects import Objects, count
 from covey.rows import CsrRows, DenseRows, rows_of
 from covey.similarity import Similarity
@@ -206,8 +206,10 @@ class FunctionSpace(Space):
         left_rows: Positions,
         right_rows: Positions,
         square: bool,
+        n_jobs: int | None,
     ) -> None:
         super().__init__(count(left), count(right), symmetric=square and similarity.symmetric)
+        self._pool = None if self.threaded else Pool(n_jobs)
         self._similarity, self._left, self._right = similarity, left, right
         self._left_rows, self._right_rows = left_rows, right_rows
         self._left_noun = "object" if square else "query"
@@ -218,7 +220,7 @@ class FunctionSpace(Space):
         return self._similarity.convert(np.zeros(self.n_left))
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
-        values = self._call(i, j)
+        values = self._call(i, j) if self._pool is None else self._pool.call(self, i, j)
         bad = ~np.isfinite(values)
         if bad.any():
             at = int(np.flatnonzero(bad)[0])
@@ -233,7 +235,11 @@ class FunctionSpace(Space):
 
     @abstractmethod
     def _call(self, i: Indices, j: Indices) -> Floats:
-        """The function's own values; a value that is no number stands as NaN."""
+        """The function's own values."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker process needs: neither lock nor pool."""
+        return {key: value for key, value in vars(self).items() if key not in ("_lock", "_pool")}
 
     def _name(self, i: int, j: int) -> str:
         return f"{self._left_noun} {self._left_rows[i]} and object {self._right_rows[j]}"
@@ -253,19 +259,19 @@ class ObjectSpace(FunctionSpace):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._left_objects = _object_list(self._left)
-        self._right_objects = self._left_objects if self._right is self._left else _object_list(self._right)
+        self._left_objects = _object_array(self._left)
+        self._right_objects = self._left_objects if self._right is self._left else _object_array(self._right)
 
     def _call(self, i: Indices, j: Indices) -> Floats:
         chunks = [self._call_chunk(i[at : at + CHUNK], j[at : at + CHUNK]) for at in range(0, i.size, CHUNK)]
         return np.concatenate(chunks) if chunks else np.empty(0)
 
     def _call_chunk(self, i: Indices, j: Indices) -> Floats:
-        a = map(self._left_objects.__getitem__, i.tolist())
-        b = map(self._right_objects.__getitem__, j.tolist())
         results: list[Any] = []
         try:
-            results.extend(map(self._similarity.function, a, b))
+            results.extend(
+                map(self._similarity.function, self._left_objects[i].tolist(), self._right_objects[j].tolist())
+            )
         except Exception as error:  # the results before the failing pair were kept, so their number tells its place
             raise self._failure(i[len(results)], j[len(results)], error) from error
         if len(results) < i.size:  # `extend` takes this one for the end of its input
@@ -370,8 +376,12 @@ def space_of(
     rows: Positions | None = None,
     against: Objects | None = None,
     against_rows: Positions | None = None,
+    n_jobs: int | None = None,
 ) -> Space:
-    """Objects among themselves, or `objects` (queries) `against` others; `rows` tell where they came from."""
+    """Objects among themselves, or `objects` (queries) `against` others; `rows` tell where they came from.
+
+    `n_jobs` processes call a plain Python function; compiled ones leave threads to their callers.
+    """
     square = against is None
     right = objects if square else against
     if similarity.kind == "matrix":
@@ -384,7 +394,7 @@ def space_of(
     if similarity.kind == "objects":
         compiled = _is_compiled(similarity.function) and not isinstance(objects, list)
         space = CompiledSpace if compiled else ObjectSpace
-    return space(similarity, objects, right, rows, against_rows, square)
+    return space(similarity, objects, right, rows, against_rows, square, n_jobs)
 
 
 def _brief(error: Exception) -> str:
@@ -407,10 +417,12 @@ def _is_symmetric(matrix: Objects) -> bool:
     )
 
 
-def _object_list(objects: Objects) -> Sequence[Any]:
-    if sp.issparse(objects):
-        return [objects[[row]] for row in range(objects.shape[0])]
-    return objects if isinstance(objects, list) else list(objects)
+def _object_array(objects: Objects) -> NDArray[np.object_]:
+    """Each object (row) as one entry: the fastest way to pick many of them."""
+    array = np.empty(count(objects), dtype=object)
+    for row in range(array.size):
+        array[row] = objects[[row]] if sp.issparse(objects) else objects[row]
+    return array
 
 
 def _pick(objects: Objects, positions: Indices) -> Any:

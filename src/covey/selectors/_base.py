@@ -29,13 +29,14 @@ class Cluster:
     members: NDArray[np.intp]
     objects: Objects = field(repr=False)
     similarity: Similarity
+    n_jobs: int | None
 
     @cached_property
     def space(self) -> Space:
         objects = take(self.objects, self.members)
         if self.similarity.kind == "matrix" and objects is not self.objects:
             objects = objects[:, self.members]
-        return space_of(objects, self.similarity, self.members)
+        return space_of(objects, self.similarity, self.members, n_jobs=self.n_jobs)
 
 
 class Selector(BaseEstimator, ABC):
@@ -73,7 +74,7 @@ class Selector(BaseEstimator, ABC):
         self.prototypes_: dict[Hashable, Prototype] = {}
         n_pairs = 0
         for label, members in clusters(y, count(objects)):
-            cluster = Cluster(label, members, objects, similarity)
+            cluster = Cluster(label, members, objects, similarity, getattr(self, "n_jobs", None))
             prototype = self.prototypes_[label] = self._select(cluster, generator(rng))
             self._log(prototype)
             if prototype.n_evaluations:  # else nobody has asked for the space

@@ -47,7 +47,7 @@ class CRS(Selector):
     random_state : int, RandomState instance or None, default=None
         Decides sampled pairs and NN-Descent's draws. The same seed gives the same result for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads for compiled similarities; -1 for all cores.
+        Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
     verbose : int, default=0
         Log each cluster's result to the logger "covey".
 
