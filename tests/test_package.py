@@ -31,6 +31,7 @@ def test_public_names():
         "NeighborGraph",
         "Prototype",
         "RandomSelector",
+        "Recall",
         "Similarity",
         "batched",
         "cover",

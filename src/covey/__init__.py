@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from covey._descent import Recall
     from covey._homogeneity import Homogeneity, homogeneity
     from covey.classifier import NearestPrototypeClassifier
     from covey.coverage import Cover, cover
@@ -31,6 +32,7 @@ _HOME = {
     "NeighborGraph": "covey.graph",
     "Prototype": "covey.prototype",
     "RandomSelector": "covey.selectors.simple",
+    "Recall": "covey._descent",
     "Similarity": "covey.similarity",
     "batched": "covey.similarity",
     "cover": "covey.coverage",
@@ -50,6 +52,7 @@ __all__ = [
     "NeighborGraph",
     "Prototype",
     "RandomSelector",
+    "Recall",
     "Similarity",
     "batched",
     "cover",

@@ -1,4 +1,4 @@
-"""NN-Descent (Dong, Moses and Li, 2011) on indices, started from a pivot forest. It never sees data.
+"""NN-Descent (Dong, Moses and Li, 2011) on indices. It never sees data.
 
 A neighbor of a neighbor is likely a neighbor. One round:
 
@@ -8,22 +8,25 @@ A neighbor of a neighbor is likely a neighbor. One round:
    skipped; the others are scored and offered to both ends.
 4. Stop when a round changed less than `tol` of all entries.
 
-The start is what saves evaluations. A pivot tree draws two members of a node as pivots, scores every member against
-both, splits at the median of s(x, p) - s(x, q), and goes on until leaves are small; a leaf scores all its pairs.
+The start is what saves evaluations: landmarks where they tell something (`_landmarks.py`), else a forest of pivot
+trees (`_forest.py`).
 
 Every draw is a hash of (seed, round, object), every pair belongs to its smaller index, and lists obey a total order:
 the outcome and the number of evaluations are the same for any number of threads and any block size.
 """
 
-import threading
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from covey._lists import FRESH, KNOWN, WAITING, NeighborLists
-from covey._pairs import ScoredPairs, pair_set, score_pairs
+from covey._evaluator import Evaluator
+from covey._forest import plant_forest
+from covey._landmarks import survey
+from covey._lists import KNOWN, NeighborLists
+from covey._pairs import ScoredPairs
 from covey._parallel import run, share_out
 from covey.space import Space
 
@@ -32,51 +35,39 @@ Indices = NDArray[np.int32]
 
 SMALLEST_LIST = 10
 """Shorter lists do not percolate: with 5 entries recall stays below .7."""
-N_TREES = 2
-LEAF = 30
+FEW = 500
+"""With fewer objects a probe of landmarks would cost more than it saves."""
+MANY, MANY_COSTLY = 10_000, 30_000
+"""With more, looking for candidates by estimate takes longer than evaluations that are cheap, or not."""
+CONTROLS = 5
+"""How many objects are solved exactly to estimate the recall."""
 MAX_ROUNDS = 50
 OWNERS = 1024
 """Of how many objects at most the pairs are joined at a time."""
 
 
-class Evaluator:
-    """Scores pairs not met before and offers each to both ends' lists."""
+@dataclass(frozen=True)
+class Recall:
+    """The share of true neighbors that an approximate graph has found.
 
-    def __init__(self, space: Space, size: int) -> None:
-        self.space = space
-        self.lists = NeighborLists.empty(space.n_left, size)
-        self._pairs = pair_set(space.n_left)
-        self._lock = threading.Lock()
+    Attributes
+    ----------
+    value : float
+        Measured on a few control objects, whose neighbors were found exactly in the end.
+    low, high : float
+        The 95 % Wilson interval of a binomial share.
+    """
 
-    def admit(self, pairs: ScoredPairs) -> None:
-        """Take in pairs that were scored elsewhere."""
-        self._pairs.add(pairs.i, pairs.j)
-        self._offer(pairs)
+    value: float
+    low: float
+    high: float
 
-    def meet(self, i: Indices, j: Indices, n_jobs: int | None = 1) -> None:
-        """Score the pairs not met before; threads may call this at once if no two of them share a smaller index."""
-        unseen = self._pairs.add(i, j)
-        self._offer(score_pairs(self.space, i[unseen], j[unseen], n_jobs=n_jobs))
-
-    def meet_and_tell(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
-        """As `meet`, but tell s(i[t], j[t]).
-
-        A pair met before is told by the lists. If it has left them, it is worse than all they hold, and the upper
-        bound that follows stands in: it only steers where a tree splits.
-        """
-        unseen = self._pairs.add(i, j)
-        scored = score_pairs(self.space, i[unseen], j[unseen], n_jobs=n_jobs)
-        self._offer(scored)
-        told = self.lists.recall(i, j)
-        if self.space.symmetric:
-            told = np.minimum(told, self.lists.recall(j, i))
-        told[unseen] = np.where(i[unseen] < j[unseen], scored.forward, scored.backward)
-        return told
-
-    def _offer(self, pairs: ScoredPairs) -> None:
-        with self._lock:
-            self.lists.offer(pairs.i, pairs.j, pairs.forward)
-            self.lists.offer(pairs.j, pairs.i, pairs.backward)
+    @classmethod
+    def of(cls, hits: int, n: int) -> "Recall":
+        z, share = 1.96, hits / n
+        middle, reach = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        low, high = ((middle + side * reach) / (1 + z * z / n) for side in (-1, 1))
+        return cls(share, max(0.0, float(low)), min(1.0, float(high)))
 
 
 def descend(
@@ -88,56 +79,41 @@ def descend(
     rng: np.random.Generator,
     n_jobs: int | None = None,
     known: ScoredPairs | None = None,
-) -> NeighborLists:
-    """Approximate lists of the max(k, 10) most similar others; `known` pairs are taken in and not scored again."""
+) -> tuple[NeighborLists, Recall]:
+    """Approximate lists of the max(k, 10) most similar others, and how many of the true k they are estimated to hold.
+
+    `known` pairs are taken in and not scored again.
+    """
     size = min(max(k, SMALLEST_LIST), space.n_left - 1)
     evaluator = Evaluator(space, size)
     if known is not None:
         evaluator.admit(known)
-    for _ in range(N_TREES):
-        order = plant(evaluator, rng, n_jobs)
-    lists = evaluator.lists
+    order = np.arange(space.n_left, dtype=np.int32)
+    surveyed = FEW <= space.n_left <= (MANY if space.cheap else MANY_COSTLY)
+    if not (surveyed and survey(evaluator, known, rng, n_jobs)):
+        order = plant_forest(evaluator, rng, n_jobs)
     n_sampled = int(np.ceil(sample_rate * size))
     for _ in range(MAX_ROUNDS):
-        n_changed = int(np.count_nonzero(lists.states == FRESH))
-        if n_changed <= tol * lists.indices.size:
+        if evaluator.next_round() <= tol * evaluator.lists.indices.size:
             break
-        lists.states[lists.states == FRESH] = WAITING
         join_round(evaluator, order, n_sampled, int(rng.integers(1 << 63)), n_jobs)
-    return lists
+    return evaluator.lists, estimate_recall(evaluator, k, rng, n_jobs)
 
 
-def plant(evaluator: Evaluator, rng: np.random.Generator, n_jobs: int | None) -> Indices:
-    """Grow one pivot tree, all nodes of a level at once; every score made on the way feeds the lists.
+def estimate_recall(evaluator: Evaluator, k: int, rng: np.random.Generator, n_jobs: int | None) -> Recall:
+    """Score all that a few objects have not met, and see which of their k neighbors were there before.
 
-    Returns the objects leaf by leaf: those that are near in this order are similar.
+    A pair that was scored and is in neither list is worse than all they hold, so those lists are then exact.
     """
-    order = np.arange(evaluator.space.n_left, dtype=np.int32)
-    sizes = np.array([order.size])
-    while sizes.max() > LEAF:
-        starts = np.cumsum(sizes) - sizes
-        first = rng.integers(sizes)
-        second = (first + rng.integers(1, sizes)) % sizes
-        node = np.repeat(np.arange(sizes.size), sizes)
-        leaning = _lean(evaluator, order, order[starts + first][node], order[starts + second][node], n_jobs)
-        order = order[np.lexsort((order, -leaning, node))]
-        sizes = np.column_stack([sizes - sizes // 2, sizes // 2]).ravel()
-    starts = np.cumsum(sizes) - sizes
-    for size in np.unique(sizes):
-        a, b = np.triu_indices(size, 1)
-        members = order[starts[sizes == size][:, None] + np.arange(size)]
-        evaluator.meet(members[:, a].ravel(), members[:, b].ravel(), n_jobs)
-    return order
-
-
-def _lean(evaluator: Evaluator, x: Indices, p: Indices, q: Indices, n_jobs: int | None) -> Floats:
-    """How much more each x resembles its pivot p than its pivot q."""
-    free = (x != p) & (x != q)
-    pivots = np.column_stack([p[free], q[free]])
-    told = evaluator.meet_and_tell(np.repeat(x[free], 2), pivots.ravel(), n_jobs).reshape(-1, 2)
-    leaning = np.where(x == p, np.inf, -np.inf)
-    leaning[free] = told[:, 0] - told[:, 1]
-    return leaning
+    n = evaluator.space.n_left
+    everyone = np.arange(n, dtype=np.int32)
+    controls = rng.choice(everyone, min(CONTROLS, n), replace=False)
+    before = evaluator.lists.indices[controls, :k].copy()
+    evaluator.screen = None
+    evaluator.meet(np.repeat(controls, n - 1), np.concatenate([np.delete(everyone, c) for c in controls]), n_jobs)
+    after = evaluator.lists.indices[controls, :k]
+    hits = sum(int(np.isin(a, b).sum()) for a, b in zip(before, after, strict=True))
+    return Recall.of(hits, before.size)
 
 
 def join_round(evaluator: Evaluator, order: Indices, n_sampled: int, seed: int, n_jobs: int | None) -> None:

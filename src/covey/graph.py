@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey._descent import SMALLEST_LIST, descend
+from covey._descent import SMALLEST_LIST, Recall, descend
 from covey._exact import nearest_others
 from covey._homogeneity import FEW_PAIRS
 from covey._lists import NeighborLists
@@ -44,6 +44,8 @@ class NeighborGraph:
         How the graph was made.
     mean_similarity : float or None
         The mean over all pairs, where making the graph scored them all.
+    estimated_recall : Recall or None
+        For an approximate graph, the share of true neighbors in it, estimated on a few control objects.
     """
 
     indices: NDArray[np.int32]
@@ -51,6 +53,7 @@ class NeighborGraph:
     n_evaluations: int = 0
     method: str = "given"
     mean_similarity: float | None = None
+    estimated_recall: Recall | None = None
 
     def __repr__(self) -> str:
         return (
@@ -186,15 +189,15 @@ def build(
     """The graph of a space by a settled method; `known` pairs are not scored again."""
     before = space.n_evaluations
     k = min(k, space.n_left - 1)
-    mean = None
+    mean, recall = None, None
     if space.n_left == 1:
         lists = NeighborLists.empty(1, 0)
     elif method == "exact":
         lists, mean = nearest_others(space, k, n_jobs)
     else:
-        lists = descend(space, k, sample_rate=sample_rate, tol=tol, rng=rng, n_jobs=n_jobs, known=known)
+        lists, recall = descend(space, k, sample_rate=sample_rate, tol=tol, rng=rng, n_jobs=n_jobs, known=known)
     indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])
-    return NeighborGraph(indices, similarities, space.n_evaluations - before, method, mean)
+    return NeighborGraph(indices, similarities, space.n_evaluations - before, method, mean, recall)
 
 
 def _check_n_neighbors(n_neighbors: Any) -> None:

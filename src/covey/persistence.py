@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from covey._descent import Recall
 from covey.classifier import NearestPrototypeClassifier
 from covey.graph import NeighborGraph
 from covey.prototype import Prototype
@@ -27,7 +28,7 @@ from covey.similarity import Similarity, from_distance, resolve
 
 FORMAT = 1
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (CRS, KeepAll, NearestPrototypeClassifier, RandomSelector)}
-VALUES: dict[str, Any] = {cls.__name__: cls for cls in (NeighborGraph, Prototype)}
+VALUES: dict[str, Any] = {cls.__name__: cls for cls in (NeighborGraph, Prototype, Recall)}
 COLLECTIONS: dict[str, Any] = {cls.__name__: cls for cls in (tuple, set, frozenset)}
 FITTED = (
     "n_features_in_",

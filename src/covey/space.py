@@ -45,12 +45,15 @@ class Space(ABC):
         `score` may be called by several threads at once, and gains from it.
     screened : bool
         `estimates` and `slack` are there.
+    cheap : bool
+        A score takes no longer than the bookkeeping around it.
     n_evaluations : int
         How many similarities were computed so far.
     """
 
     threaded = False
     screened = False
+    cheap = False
 
     def __init__(self, n_left: int, n_right: int, symmetric: bool) -> None:
         self.n_left, self.n_right, self.symmetric = n_left, n_right, symmetric
@@ -102,6 +105,7 @@ class RowSpace(Space):
     """A named similarity on dense or CSR rows: compiled, threaded, screened where matrix products help."""
 
     threaded = True
+    cheap = True
 
     def __init__(self, similarity: Similarity, left: DenseRows | CsrRows, right: Any, square: bool) -> None:
         super().__init__(left.n, right.n, symmetric=square)
@@ -166,6 +170,7 @@ class MatrixSpace(Space):
 
     threaded = True
     screened = True
+    cheap = True
 
     def __init__(self, similarity: Similarity, matrix: Objects, square: bool) -> None:
         super().__init__(matrix.shape[0], matrix.shape[1], symmetric=square and _is_symmetric(matrix))
