@@ -14,7 +14,7 @@ from covey.graph import build, choose_method
 from covey.similarity import resolve
 from covey.space import space_of
 from tests import reference
-from tests.forms import COSINES, Counted, similarity_matrix
+from tests.forms import COSINES, Counted, compiled_cosine, similarity_matrix
 
 
 def assert_same(a, b):
@@ -108,9 +108,20 @@ def test_threads_and_blocks_change_nothing(n, method, form, monkeypatch):
 
 def test_a_hash_of_pairs_does_what_the_bitmap_does(monkeypatch):
     X = np.random.default_rng(0).random((500, 8))
+    expected = covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0)
+    monkeypatch.setattr(_pairs, "BITMAP_LIMIT", 0)
+    assert_same(covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0, n_jobs=2), expected)
+
+
+def test_cheap_scores_need_no_memory_of_pairs(monkeypatch):
+    """Without it the same pairs meet, so the graph is the same; only evaluations are more."""
+    X = np.random.default_rng(0).random((450, 8))
     expected = covey.neighbor_graph(X, 8, method="nn-descent", random_state=0)
     monkeypatch.setattr(_pairs, "BITMAP_LIMIT", 0)
-    assert_same(covey.neighbor_graph(X, 8, method="nn-descent", random_state=0, n_jobs=2), expected)
+    graphs = [covey.neighbor_graph(X, 8, method="nn-descent", random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2)]
+    assert_same(*graphs)
+    assert recall(graphs[0], expected) > 0.99
+    assert graphs[0].n_evaluations > expected.n_evaluations
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda p: p[0] != p[1]), max_size=300))
@@ -186,15 +197,14 @@ def test_descent_finds_most_neighbors_for_few_evaluations():
 def test_threads_do_not_lose_each_others_work(monkeypatch):
     """Many small tasks on more threads than cores: a lost update or count would show."""
     X = np.random.default_rng(0).random((3000, 4))
-    expected = {
-        method: covey.neighbor_graph(X, 12, method=method, random_state=0) for method in ("exact", "nn-descent")
-    }
+    methods = ("exact", "nn-descent")
+    expected = {method: covey.neighbor_graph(X, 12, compiled_cosine, method, random_state=0) for method in methods}
     monkeypatch.setattr(_exact, "TILE", 40)
     monkeypatch.setattr(_descent, "OWNERS", 8)
     for limit in (_pairs.BITMAP_LIMIT, 0):
         monkeypatch.setattr(_pairs, "BITMAP_LIMIT", limit)
         for method, graph in expected.items():
-            assert_same(covey.neighbor_graph(X, 12, method=method, random_state=0, n_jobs=8), graph)
+            assert_same(covey.neighbor_graph(X, 12, compiled_cosine, method, random_state=0, n_jobs=8), graph)
 
 
 def test_the_estimated_recall_is_honest():

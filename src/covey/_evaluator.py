@@ -27,7 +27,7 @@ class Evaluator:
         self.space = space
         self.lists = NeighborLists.empty(space.n_left, size)
         self.screen: Screen | None = None
-        self._pairs = pair_set(space.n_left)
+        self._pairs = pair_set(space.n_left, space.cheap)
         self._bars = self.lists.similarities[:, -1].copy()
         self._lock = threading.Lock()
 
