@@ -56,7 +56,17 @@ def join_case():
     new, old = _descent.sample_candidates(_lists.NeighborLists(*filled_lists()[:3]), 3, np.uint64(7))
     new_of, old_of = _descent._invert(new), _descent._invert(old)
     out = np.zeros((2, 2000), dtype=np.int32)
-    return np.arange(12, dtype=np.int32), new_of.indptr, new_of.indices, old_of.indptr, old_of.indices, new, old, *out
+    return (
+        np.arange(12, dtype=np.int32),
+        np.full(12, -1, np.int32),
+        new_of.indptr,
+        new_of.indices,
+        old_of.indptr,
+        old_of.indices,
+        new,
+        old,
+        *out,
+    )
 
 
 def pick_case():
@@ -78,7 +88,6 @@ CASES = {
     _lists.insert: list_case,
     _lists.look_up: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
     _pairs.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
-    _pairs.find_repeated: lambda: (np.full(30, -1, np.int32), *pairs(30), np.zeros(200, bool)),
     _pairs.put_keys: lambda: (
         np.zeros(512, np.uint64),
         rng.integers(1, 99, 200).astype(np.uint64),

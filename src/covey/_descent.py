@@ -132,7 +132,8 @@ def join_round(evaluator: Evaluator, order: Indices, n_sampled: int, seed: int, 
     def join_block(start: int) -> None:
         owners = order[start : start + step]
         i, j = np.empty((2, int(most[owners].sum())), dtype=np.int32)
-        n = join(owners, new_of.indptr, new_of.indices, old_of.indptr, old_of.indices, new, old, i, j)
+        met = np.full(evaluator.space.n_left, -1, dtype=np.int32)
+        n = join(owners, met, new_of.indptr, new_of.indices, old_of.indptr, old_of.indices, new, old, i, j)
         evaluator.meet(i[:n], j[:n])
 
     run(join_block, range(0, evaluator.space.n_left, step), n_jobs, evaluator.space.threaded)
@@ -216,20 +217,23 @@ def reverse(forward, backward, seed):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def join(owners, new_starts, new_of, old_starts, old_of, new, old, i, j):  # type: ignore[no-untyped-def]
-    """The pairs (owner, v > owner) that meet in some object's candidates, at least one of them new there."""
+def join(owners, met, new_starts, new_of, old_starts, old_of, new, old, i, j):  # type: ignore[no-untyped-def]
+    """The pairs (owner, v > owner) that meet in some object's candidates, at least one of them new there, once each.
+
+    `met` remembers which owner each object has met last.
+    """
     n = 0
     for owner in owners:
         for at in range(new_starts[owner], new_starts[owner + 1]):
             meeting = new_of[at]
             for candidates in (new, old):
                 for v in candidates[meeting]:
-                    if v > owner:
-                        i[n], j[n] = owner, v
+                    if v > owner and met[v] != owner:
+                        i[n], j[n], met[v] = owner, v, owner
                         n += 1
         for at in range(old_starts[owner], old_starts[owner + 1]):
             for v in new[old_of[at]]:
-                if v > owner:
-                    i[n], j[n] = owner, v
+                if v > owner and met[v] != owner:
+                    i[n], j[n], met[v] = owner, v, owner
                     n += 1
     return n

@@ -61,10 +61,12 @@ class Evaluator:
         unseen = self._pairs.add(i, j)
         scored = score_pairs(self.space, i[unseen], j[unseen], n_jobs=n_jobs)
         self._offer(scored)
-        told = self.lists.recall(i, j)
-        if self.space.symmetric:
-            told = np.minimum(told, self.lists.recall(j, i))
+        told = np.empty(i.size)
         told[unseen] = np.where(i[unseen] < j[unseen], scored.forward, scored.backward)
+        i, j = i[~unseen], j[~unseen]
+        told[~unseen] = self.lists.recall(i, j)
+        if self.space.symmetric:
+            told[~unseen] = np.minimum(told[~unseen], self.lists.recall(j, i))
         return told
 
     def next_round(self) -> int:

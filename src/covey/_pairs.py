@@ -3,8 +3,8 @@
 Up to `BITMAP_LIMIT` objects a triangular bitmap holds one bit a pair (n^2 / 16 bytes: 2 MB for 6 000 objects, 268 MB
 at the limit). A row of the bitmap belongs to the smaller index of its pairs and starts at a word of its own, so
 threads that work on different smaller indices never touch the same word. Beyond the limit an open-addressing hash
-table grows with the number of pairs (16 to 32 bytes each); if scores are cheap, only repetitions within a batch are
-found, and a pair may be scored, and counted, again in a later one.
+table grows with the number of pairs (16 to 32 bytes each); or, if scores are cheap, nothing is remembered, and a pair
+may be scored, and counted, again in a later round.
 """
 
 import threading
@@ -74,7 +74,7 @@ class PairSet(Protocol):
 def pair_set(n: int, cheap: bool) -> PairSet:
     if n <= BITMAP_LIMIT:
         return BitmapPairs(n)
-    return RecentPairs(n) if cheap else HashedPairs()
+    return ForgottenPairs() if cheap else HashedPairs()
 
 
 class BitmapPairs:
@@ -89,16 +89,11 @@ class BitmapPairs:
         return first
 
 
-class RecentPairs:
-    """Remembers a batch only, and of that the pairs of the last smaller index with each larger one."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
+class ForgottenPairs:
+    """Takes every pair for a new one; within a round of NN-Descent none is repeated anyway."""
 
     def add(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
-        first = np.empty(i.size, dtype=np.bool_)
-        find_repeated(np.full(self._n, -1, dtype=np.int32), i, j, first)
-        return first
+        return np.ones(i.size, dtype=np.bool_)
 
 
 class HashedPairs:
@@ -135,14 +130,6 @@ def set_bits(words, starts, i, j, first):  # type: ignore[no-untyped-def]
         bit = np.uint64(1) << np.uint64(position % 64)
         first[t] = (words[word] & bit) == 0
         words[word] |= bit
-
-
-@njit(cache=True, nogil=True)
-def find_repeated(last, i, j, first):  # type: ignore[no-untyped-def]
-    for t in range(i.size):
-        low, high = min(i[t], j[t]), max(i[t], j[t])
-        first[t] = last[high] != low
-        last[high] = low
 
 
 @njit(cache=True, nogil=True)
