@@ -1,6 +1,8 @@
 """Real data sets for tests and benchmarks, read from the folder named by COVEY_DATA."""
 
 import gzip
+import json
+import lzma
 import os
 from pathlib import Path
 
@@ -42,3 +44,23 @@ def globins():
     """The dissimilarity matrix and labels of 213 proteins."""
     with np.load(find("protein213", "protein213.npz")) as content:
         return content["D"], content["y"]
+
+
+def newsgroups():
+    """(texts, labels, splits) of 20 Newsgroups, bydate."""
+    with lzma.open(find("20newsgroups", "20news-bydate.jsonl.xz"), "rt", encoding="utf-8") as file:
+        posts = [json.loads(line) for line in file]
+    return tuple([post[key] for post in posts] for key in ("text", "label", "split"))
+
+
+def sites():
+    """Web sites as dicts {tracker: share of page loads}."""
+    with gzip.open(find("whotracksme", "site_trackers_2018-04.jsonl.gz"), "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    return [next(value for value in record.values() if isinstance(value, dict)) for record in records]
+
+
+def leaves():
+    """The outlines of 442 leaves as time series."""
+    with np.load(find("ucr", "OSULeaf.npz")) as content:
+        return np.vstack([content["X_train"], content["X_test"]])

@@ -228,9 +228,9 @@ def test_the_estimated_recall_is_honest():
 
 def test_wilson_interval():
     """Values from the formula's published example: 8 of 10 give .490 to .943."""
-    found = covey.Recall.of(8, 10)
+    found = covey.Recall.of([1.0] * 8 + [0.0] * 2)
     assert (found.value, round(found.low, 3), round(found.high, 3)) == (0.8, 0.490, 0.943)
-    assert covey.Recall.of(50, 50).high == 1
+    assert covey.Recall.of([1.0] * 50).high == 1
 
 
 def test_lists_recall_what_they_hold_and_bound_what_they_do_not():

@@ -53,9 +53,10 @@ class Recall:
     Attributes
     ----------
     value : float
-        Measured on a few control objects, whose neighbors were found exactly in the end.
+        The mean over a few control objects, whose neighbors were found exactly in the end.
     low, high : float
-        The 95 % Wilson interval of a binomial share.
+        The 95 % Wilson interval, with the control objects as the sample: an object's neighbors tend to be found or
+        missed together.
     """
 
     value: float
@@ -63,8 +64,8 @@ class Recall:
     high: float
 
     @classmethod
-    def of(cls, hits: int, n: int) -> "Recall":
-        z, share = 1.96, hits / n
+    def of(cls, shares: list[float]) -> "Recall":
+        z, n, share = 1.96, len(shares), float(np.mean(shares))
         middle, reach = share + z * z / (2 * n), z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
         low, high = ((middle + side * reach) / (1 + z * z / n) for side in (-1, 1))
         return cls(share, max(0.0, float(low)), min(1.0, float(high)))
@@ -112,8 +113,7 @@ def estimate_recall(evaluator: Evaluator, k: int, rng: np.random.Generator, n_jo
     evaluator.screen = None
     evaluator.meet(np.repeat(controls, n - 1), np.concatenate([np.delete(everyone, c) for c in controls]), n_jobs)
     after = evaluator.lists.indices[controls, :k]
-    hits = sum(int(np.isin(a, b).sum()) for a, b in zip(before, after, strict=True))
-    return Recall.of(hits, before.size)
+    return Recall.of([float(np.isin(a, b).mean()) for a, b in zip(before, after, strict=True)])
 
 
 def join_round(evaluator: Evaluator, order: Indices, n_sampled: int, seed: int, n_jobs: int | None) -> None:

@@ -20,10 +20,6 @@ from covey.space import Space, space_of
 
 EXACT_UP_TO = 30
 """`auto` is exact up to this many objects a neighbor: NN-Descent would score half of all pairs or more."""
-SCREENED_UP_TO = 10_000
-"""`auto` is exact up to this many rows where matrix products screen the pairs: about where NN-Descent becomes faster
-(at 64 columns; at 784 it is already twice as fast there, and still misses neighbors)."""
-
 METHODS = ("auto", "exact", "nn-descent")
 
 
@@ -142,8 +138,8 @@ def neighbor_graph(
     similarity : str, callable or Similarity, default="cosine"
     method : {"auto", "exact", "nn-descent"}, default="auto"
         "exact" evaluates all pairs. "nn-descent" evaluates few and finds most neighbors. "auto" is exact up to 30
-        objects a neighbor or 20 000 pairs, and up to 10 000 rows where matrix products do the work (cosine, dot,
-        euclidean, jaccard, precomputed).
+        objects a neighbor or 20 000 pairs; for cosine, dot, euclidean and jaccard, where matrix products do the work,
+        up to 10 000 dense or 20 000 CSR rows; and for precomputed matrices.
     sample_rate, tol : float, default=0.7, 0.001
         NN-Descent's share of list entries joined in a round, and the share of changed entries that ends it.
     random_state : int, RandomState instance or None, default=None
@@ -170,7 +166,7 @@ def choose_method(method: str, space: Space, k: int) -> str:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
     n = space.n_left
     small = n <= EXACT_UP_TO * k or n * (n - 1) // 2 <= FEW_PAIRS
-    if method == "auto" and (small or (space.screened and n <= SCREENED_UP_TO)):
+    if method == "auto" and (small or n <= space.exact_up_to):
         return "exact"
     return "exact" if method == "exact" or n - 1 <= max(k, SMALLEST_LIST) else "nn-descent"
 

@@ -9,6 +9,7 @@ are worth scoring: whatever the block size or the BLAS, the scores themselves co
 """
 
 import math
+import sys
 import threading
 from abc import ABC, abstractmethod
 from functools import lru_cache
@@ -47,6 +48,8 @@ class Space(ABC):
         `estimates` and `slack` are there.
     cheap : bool
         A score takes no longer than the bookkeeping around it.
+    exact_up_to : int
+        Up to so many objects all pairs are scored about as fast as the few that NN-Descent needs.
     n_evaluations : int
         How many similarities were computed so far.
     """
@@ -54,6 +57,7 @@ class Space(ABC):
     threaded = False
     screened = False
     cheap = False
+    exact_up_to = 0
 
     def __init__(self, n_left: int, n_right: int, symmetric: bool) -> None:
         self.n_left, self.n_right, self.symmetric = n_left, n_right, symmetric
@@ -112,6 +116,8 @@ class RowSpace(Space):
         self._similarity, self._measure, self._left, self._right = similarity, similarity.measure, left, right
         # exp(-d) of far objects is 0: they tie, and a tie goes by index, which no estimate of d foresees.
         self.screened = self._measure.estimate is not None and similarity.conversion != "exponential"
+        if self.screened:
+            self.exact_up_to = 10_000 if isinstance(left, DenseRows) else 20_000
         self._left_terms = self._terms(left)
         self._right_terms = self._left_terms if right is left else self._terms(right)
 
@@ -171,6 +177,7 @@ class MatrixSpace(Space):
     threaded = True
     screened = True
     cheap = True
+    exact_up_to = sys.maxsize  # reading is all there is to it
 
     def __init__(self, similarity: Similarity, matrix: Objects, square: bool) -> None:
         super().__init__(matrix.shape[0], matrix.shape[1], symmetric=square and _is_symmetric(matrix))
