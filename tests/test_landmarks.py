@@ -68,7 +68,17 @@ def test_a_probe_tells_whether_landmarks_are_of_use(values, useful):
     assert survey(evaluator, None, np.random.default_rng(0), None) == useful
     assert (evaluator.screen is not None) == useful
     if not useful:
-        assert len(counted.calls) <= _landmarks.PROBED_OBJECTS * _landmarks.PROBED_LANDMARKS
+        probed = _landmarks.PROBED_OBJECTS + _landmarks.PROBED_LANDMARKS
+        assert len(counted.calls) <= probed * _landmarks.PROBED_LANDMARKS
+
+
+@pytest.mark.parametrize(("n", "k"), [(500, 10), (900, 100), (600, 400)])
+def test_long_lists_need_many_landmarks_but_leave_objects_to_probe(n, k):
+    values = low_rank(n)
+    graph = covey.neighbor_graph(values, k, "precomputed", "nn-descent", random_state=0)
+    exact = covey.neighbor_graph(values, k, "precomputed", "exact")
+    assert graph.method == "nn-descent"
+    assert np.mean([np.isin(a, b).mean() for a, b in zip(graph.indices, exact.indices, strict=True)]) > 0.95
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

@@ -26,7 +26,7 @@ from covey.space import RowSpace, Space
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-PROBED_OBJECTS = 128
+PROBED_OBJECTS = 112
 PROBED_LANDMARKS = 16
 HELD_OUT = 4
 EXPLAINED = 0.5
@@ -42,11 +42,11 @@ def survey(evaluator: Evaluator, known: ScoredPairs | None, rng: np.random.Gener
     """Start the lists from landmarks, if a probe finds that they tell something; whether they do."""
     space, size = evaluator.space, evaluator.lists.indices.shape[1]
     n = space.n_left
-    chosen = rng.permutation(n).astype(np.int32)
-    columns = Columns(space, chosen[: number_of_landmarks(n, size)], known)
-    probe = chosen[:PROBED_OBJECTS]
+    landmarks, others = np.split(rng.permutation(n).astype(np.int32), [number_of_landmarks(n, size)])
+    columns = Columns(space, landmarks, known)
+    probe = np.concatenate([landmarks[:PROBED_LANDMARKS], others[:PROBED_OBJECTS]])
     columns.enter(evaluator.score(*columns.missing(probe, PROBED_LANDMARKS), n_jobs))
-    if columns.explained(probe, PROBED_LANDMARKS - HELD_OUT, HELD_OUT) < EXPLAINED:
+    if columns.explained(others[:PROBED_OBJECTS], PROBED_LANDMARKS - HELD_OUT, HELD_OUT) < EXPLAINED:
         return False
     everyone = np.arange(n, dtype=np.int32)
     columns.enter(evaluator.score(*columns.missing(everyone, columns.landmarks.size), n_jobs))
@@ -121,16 +121,15 @@ class Columns:
         return columns @ (basis[:, kept] / np.sqrt(eigenvalues[kept]))
 
     def explained(self, objects: Indices, n_landmarks: int, n_held_out: int) -> float:
-        """The share of variance of held-out columns that the first landmarks explain."""
+        """The share of variance that the first landmarks explain of these objects' columns of the next ones."""
         held_out = slice(n_landmarks, n_landmarks + n_held_out)
-        others = objects[self._place[objects] < 0]
         vectors = self.vectors(n_landmarks)
-        truth = self.values[others, held_out]
-        guess = vectors[others] @ vectors[self.landmarks[held_out]].T
+        truth = self.values[objects, held_out]
+        guess = vectors[objects] @ vectors[self.landmarks[held_out]].T
         spread = float(((truth - truth.mean(axis=0)) ** 2).sum())
         return 1 - float(((truth - guess) ** 2).sum()) / spread if spread > 0 else 0.0
 
 
 def number_of_landmarks(n: int, size: int) -> int:
-    """62 for 6 000 objects and lists of 10, 85 for lists of 15."""
-    return round((0.2 + 0.06 * size) * np.sqrt(n))
+    """62 for 6 000 objects and lists of 10, 85 for lists of 15; at most a quarter of all."""
+    return min(round((0.2 + 0.06 * size) * np.sqrt(n)), n // 4)
