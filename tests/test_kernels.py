@@ -88,7 +88,6 @@ CASES = {
     _lists.insert: list_case,
     _lists.look_up: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
     _pairs.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
-    _pairs.find_unlisted: lambda: (filled_lists()[0], *pairs(12), np.zeros(200, bool)),
     _pairs.put_keys: lambda: (
         np.zeros(512, np.uint64),
         rng.integers(1, 99, 200).astype(np.uint64),

@@ -74,7 +74,6 @@ class Evaluator:
         fresh = self.lists.states == FRESH
         self.lists.states[fresh] = WAITING
         self._bars = self.lists.similarities[:, -1].copy()
-        self._pairs.begin_round(self.lists.indices)
         return int(np.count_nonzero(fresh))
 
     def _offer(self, pairs: ScoredPairs) -> None:

@@ -3,8 +3,8 @@
 Up to `BITMAP_LIMIT` objects a triangular bitmap holds one bit a pair (n^2 / 16 bytes: 2 MB for 6 000 objects, 268 MB
 at the limit). A row of the bitmap belongs to the smaller index of its pairs and starts at a word of its own, so
 threads that work on different smaller indices never touch the same word. Beyond the limit an open-addressing hash
-table grows with the number of pairs (16 to 32 bytes each); or, if scores are cheap, only pairs that stand in a list are
-remembered, and others may be scored, and counted, again in a later round.
+table grows with the number of pairs (16 to 32 bytes each); or, if scores are cheap, nothing is remembered, and a pair
+may be scored, and counted, again in a later round.
 """
 
 import threading
@@ -70,14 +70,11 @@ class PairSet(ABC):
     def add(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
         """Put the pairs in and tell which of them were not in before (of repeated ones, the first)."""
 
-    def begin_round(self, listed: Indices) -> None:  # noqa: B027 (only one kind of set needs to know)
-        """A round of NN-Descent begins with these neighbor lists."""
-
 
 def pair_set(n: int, cheap: bool) -> PairSet:
     if n <= BITMAP_LIMIT:
         return BitmapPairs(n)
-    return ListedPairs(n) if cheap else HashedPairs()
+    return ForgottenPairs() if cheap else HashedPairs()
 
 
 class BitmapPairs(PairSet):
@@ -92,19 +89,11 @@ class BitmapPairs(PairSet):
         return first
 
 
-class ListedPairs(PairSet):
-    """Knows the pairs that stood in a list when the round began; a round by itself repeats none."""
-
-    def __init__(self, n: int) -> None:
-        self._listed = np.empty((n, 0), dtype=np.int32)
-
-    def begin_round(self, listed: Indices) -> None:
-        self._listed = listed.copy()
+class ForgottenPairs(PairSet):
+    """Takes every pair for a new one; within a round of NN-Descent none is repeated anyway."""
 
     def add(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
-        first = np.empty(i.size, dtype=np.bool_)
-        find_unlisted(self._listed, i, j, first)
-        return first
+        return np.ones(i.size, dtype=np.bool_)
 
 
 class HashedPairs(PairSet):
@@ -141,15 +130,6 @@ def set_bits(words, starts, i, j, first):  # type: ignore[no-untyped-def]
         bit = np.uint64(1) << np.uint64(position % 64)
         first[t] = (words[word] & bit) == 0
         words[word] |= bit
-
-
-@njit(cache=True, nogil=True)
-def find_unlisted(listed, i, j, first):  # type: ignore[no-untyped-def]
-    for t in range(i.size):
-        first[t] = True
-        for at in range(listed.shape[1]):
-            if listed[i[t], at] == j[t] or listed[j[t], at] == i[t]:
-                first[t] = False
 
 
 @njit(cache=True, nogil=True)
