@@ -6,6 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from covey._bounds import Bounds
+from covey._candidates import Candidates
 from covey._lists import FRESH, WAITING, NeighborLists
 from covey._pairs import ScoredPairs, pair_set, score_pairs
 from covey.space import Space
@@ -23,10 +25,11 @@ class Screen(Protocol):
 class Evaluator:
     """Scores pairs not met before and offers each to both ends' lists."""
 
-    def __init__(self, space: Space, size: int) -> None:
+    def __init__(self, space: Space, size: int, bounds: Bounds | None = None) -> None:
         self.space = space
         self.lists = NeighborLists.empty(space.n_left, size)
         self.screen: Screen | None = None
+        self._bounds = bounds
         self._pairs = pair_set(space.n_left, space.cheap)
         self._bars = self.lists.similarities[:, -1].copy()
         self._lock = threading.Lock()
@@ -39,35 +42,58 @@ class Evaluator:
     def score(self, i: Indices, j: Indices, n_jobs: int | None) -> ScoredPairs:
         """Score pairs that were not met before."""
         self._pairs.add(i, j)
-        scored = score_pairs(self.space, i, j, n_jobs=n_jobs)
-        self._offer(scored)
-        return scored
+        return self._score(i, j, n_jobs)
 
-    def meet(self, i: Indices, j: Indices, n_jobs: int | None = 1) -> None:
-        """Score the pairs not met before; threads may call this at once if no two of them share a smaller index."""
-        unseen = self._pairs.add(i, j)
-        i, j = i[unseen], j[unseen]
+    def meet(self, i: Indices, j: Indices, n_jobs: int | None) -> None:
+        """Score the pairs not met before."""
+        unmet = self._pairs.add(i, j)
+        self._consider(i[unmet], j[unmet], n_jobs)
+
+    def join(self, candidates: Candidates, owners: Indices) -> None:
+        """Let the owners meet their candidates; threads may call this at once for different owners."""
+        i, j = candidates.unmet(owners, self._pairs)
         if self.screen is not None:
             promising = self.screen.promising(i, j, self._bars)
             i, j = i[promising], j[promising]
-        self._offer(score_pairs(self.space, i, j, n_jobs=n_jobs))
+        self._consider(i, j, n_jobs=1)
 
     def meet_and_tell(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
-        """As `meet`, but tell s(i[t], j[t]).
+        """As `meet`, but tell s(i[t], j[t]), or an upper bound of it: it only steers where a tree splits.
 
-        A pair met before is told by the lists. If it has left them, it is worse than all they hold, and the upper
-        bound that follows stands in: it only steers where a tree splits.
+        Where there are bounds, they do, and the pairs may meet again. Else a pair met before is told by the lists; if
+        it has left them, it is worse than all they hold.
         """
-        unseen = self._pairs.add(i, j)
-        scored = score_pairs(self.space, i[unseen], j[unseen], n_jobs=n_jobs)
-        self._offer(scored)
+        if self._bounds is not None:
+            self.space.count(i.size)
+            return self._bounds.of(i, j, n_jobs)
+        unmet = self._pairs.add(i, j)
+        scored = self._score(i[unmet], j[unmet], n_jobs)
         told = np.empty(i.size)
-        told[unseen] = np.where(i[unseen] < j[unseen], scored.forward, scored.backward)
-        i, j = i[~unseen], j[~unseen]
-        told[~unseen] = self.lists.recall(i, j)
+        told[unmet] = np.where(i[unmet] < j[unmet], scored.forward, scored.backward)
+        i, j = i[~unmet], j[~unmet]
+        told[~unmet] = self.lists.recall(i, j)
         if self.space.symmetric:
-            told[~unseen] = np.minimum(told[~unseen], self.lists.recall(j, i))
+            told[~unmet] = np.minimum(told[~unmet], self.lists.recall(j, i))
         return told
+
+    def _consider(self, i: Indices, j: Indices, n_jobs: int | None) -> None:
+        """Score the pairs that no bound rules out; those that one does are settled, hence counted, as well."""
+        if self._bounds is None:
+            self._score(i, j, n_jobs)
+            return
+        bounds = self._bounds.of(i, j, n_jobs)
+        self.space.count(i.size)
+        hopeful = self.lists.may_enter(i, j, bounds)
+        i, j, bounds = i[hopeful], j[hopeful], bounds[hopeful]
+        if self._bounds.exact:
+            self._offer(ScoredPairs(i, j, bounds, bounds))
+        else:
+            self._offer(score_pairs(self.space, i, j, counted=False, n_jobs=n_jobs))
+
+    def _score(self, i: Indices, j: Indices, n_jobs: int | None) -> ScoredPairs:
+        scored = score_pairs(self.space, i, j, n_jobs=n_jobs)
+        self._offer(scored)
+        return scored
 
     def next_round(self) -> int:
         """Let fresh entries wait to be joined, and tell how many they are; bars stand for the whole round."""

@@ -33,7 +33,7 @@ def nearest_others(space: Space, k: int, n_jobs: int | None) -> tuple[NeighborLi
     tiles = [(rows, columns) for rows in search.starts for columns in search.starts]
     if space.symmetric:
         tiles = [(rows, columns) for rows, columns in tiles if rows <= columns]
-    sums = run(lambda tile: search.tile(*tile), tiles, n_jobs, space.threaded)
+    sums = run(lambda tile: search.tile(*tile), tiles, n_jobs, space.threaded, products=True)
     known = [value for value in sums if value is not None]
     mean = math.fsum(known) / space.n_pairs if known and space.n_pairs else None
     return search.lists, mean
@@ -43,7 +43,7 @@ def nearest(space: Space, k: int, n_jobs: int | None) -> NeighborLists:
     """The k most similar objects of the right side for every object of the left."""
     search = _Search(space, k, others=False)
     tiles = [(rows, columns) for rows in search.starts for columns in range(0, space.n_right, search.step)]
-    run(lambda tile: search.tile(*tile), tiles, n_jobs, space.threaded)
+    run(lambda tile: search.tile(*tile), tiles, n_jobs, space.threaded, products=True)
     return search.lists
 
 

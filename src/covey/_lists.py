@@ -34,6 +34,17 @@ class NeighborLists:
         """Offer j[t] to the list of i[t]; it enters if it is among the best and not there already."""
         insert(self.indices, self.similarities, self.states, i, j, similarities)
 
+    def may_enter(
+        self, i: NDArray[np.int32], j: NDArray[np.int32], bounds: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Whether a similarity that does not exceed its bound may enter the list of i[t] or that of j[t].
+
+        Lists only get better, so what may not enter now never will, whatever other threads do meanwhile.
+        """
+        out = np.empty(i.size, dtype=np.bool_)
+        reach(self.similarities, i, j, bounds, out)
+        return out
+
     def recall(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[np.float64]:
         """s(i[t], j[t]) where list i[t] still holds it, else the upper bound that its absence proves."""
         out = np.empty(i.size)
@@ -59,6 +70,13 @@ def insert(indices, similarities, states, i, j, offered):  # type: ignore[no-unt
             similarities[row, later] = similarities[row, later - 1]
             states[row, later] = states[row, later - 1]
         indices[row, at], similarities[row, at], states[row, at] = other, score, FRESH
+
+
+@njit(cache=True, nogil=True)
+def reach(similarities, i, j, bounds, out):  # type: ignore[no-untyped-def]
+    last = similarities.shape[1] - 1
+    for t in range(i.size):
+        out[t] = bounds[t] >= min(similarities[i[t], last], similarities[j[t], last])
 
 
 @njit(cache=True, nogil=True)

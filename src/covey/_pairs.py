@@ -15,12 +15,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from covey._parallel import run
+from covey._parallel import in_batches
 from covey.space import Space
 
 BITMAP_LIMIT = 1 << 16
-BATCH = 1 << 15
-"""How many pairs are scored at a time."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
@@ -46,12 +44,10 @@ def score_pairs(space: Space, i: Indices, j: Indices, counted: bool = True, n_jo
     i, j = np.minimum(i, j), np.maximum(i, j)
 
     def score(a: Indices, b: Indices) -> Floats:
-        batches = [slice(at, at + BATCH) for at in range(0, a.size, BATCH)]
-        scores = run(lambda batch: space.score(a[batch], b[batch], counted), batches, n_jobs, space.threaded)
-        return np.concatenate(scores) if scores else np.empty(0)
+        return space.score(a, b, counted)
 
-    forward = score(i, j)
-    return ScoredPairs(i, j, forward, forward if space.symmetric else score(j, i))
+    forward = in_batches(score, i, j, n_jobs, space.threaded)
+    return ScoredPairs(i, j, forward, forward if space.symmetric else in_batches(score, j, i, n_jobs, space.threaded))
 
 
 def draw_pairs(n: int, size: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
@@ -66,22 +62,43 @@ def draw_pairs(n: int, size: int, rng: np.random.Generator) -> tuple[Indices, In
 
 
 class PairSet(ABC):
+    """Unordered pairs of n objects."""
+
+    marks_last = False
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
     @abstractmethod
     def add(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
         """Put the pairs in and tell which of them were not in before (of repeated ones, the first)."""
+
+    def marks(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Words with a bit for each pair (i, j > i) at position j - i - 1 from word starts[i] on.
+
+        They are the set itself if `marks_last`; if not, a place for one object's marks at a time.
+        """
+        return np.zeros(self._n // 64 + 1, dtype=np.uint64), np.zeros(self._n, dtype=np.int64)
 
 
 def pair_set(n: int, cheap: bool) -> PairSet:
     if n <= BITMAP_LIMIT:
         return BitmapPairs(n)
-    return ForgottenPairs() if cheap else HashedPairs()
+    return ForgottenPairs(n) if cheap else HashedPairs(n)
 
 
 class BitmapPairs(PairSet):
+    marks_last = True
+
     def __init__(self, n: int) -> None:
+        super().__init__(n)
         words = (np.arange(n - 1, -1, -1, dtype=np.int64) + 63) // 64
         self._starts = np.concatenate([[0], np.cumsum(words)[:-1]])
-        self._words = np.zeros(int(words.sum()), dtype=np.uint64)
+        # Filled, not np.zeros: its pages would be made one by one, at the first touch of each.
+        self._words = np.full(int(words.sum()), 0, dtype=np.uint64)
+
+    def marks(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        return self._words, self._starts
 
     def add(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
         first = np.empty(i.size, dtype=np.bool_)
@@ -97,7 +114,8 @@ class ForgottenPairs(PairSet):
 
 
 class HashedPairs(PairSet):
-    def __init__(self) -> None:
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
         self._table = np.zeros(1 << 16, dtype=np.uint64)
         self._used = 0
         self._lock = threading.Lock()

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from covey._bounds import WIDEST, Bounds
 from covey._pool import Pool
 from covey.objects import Objects, count
 from covey.rows import CsrRows, DenseRows, rows_of
@@ -101,6 +102,10 @@ class Space(ABC):
         """How far the `estimates` of each row may be off."""
         raise TypeError(f"{type(self).__name__} has no estimates.")
 
+    def bounds(self, n_jobs: int | None) -> Bounds | None:
+        """Upper bounds of scores that are much cheaper than scores, if there are any."""
+        return None
+
     @abstractmethod
     def _evaluate(self, i: Indices, j: Indices) -> Floats: ...
 
@@ -169,6 +174,12 @@ class RowSpace(Space):
         assert self._measure.slack is not None
         rounding = max(self._left.rounding, self._right.rounding, key=lambda rounding: rounding.relative)
         return self._measure.slack(rounding, self._left_terms[rows], self._right_terms)
+
+
+    def bounds(self, n_jobs: int | None) -> Bounds | None:
+        if not (self.screened and isinstance(self._left, DenseRows) and self._left.width <= WIDEST):
+            return None
+        return Bounds(self._similarity, self._left, self._left_terms, n_jobs)
 
 
 class MatrixSpace(Space):
