@@ -132,7 +132,7 @@ def test_pair_sets_know_what_they_have_seen(pairs):
     for pair in pairs:
         expected.append(frozenset(pair) not in seen)
         seen.add(frozenset(pair))
-    for pair_set in (_pairs.BitmapPairs(31), _pairs.HashedPairs()):
+    for pair_set in (_pairs.BitmapPairs(31), _pairs.HashedPairs(600)):
         half = len(pairs) // 2
         first = np.concatenate([pair_set.add(i[:half], j[:half]), pair_set.add(i[half:], j[half:])])
         assert first.tolist() == expected
@@ -140,7 +140,7 @@ def test_pair_sets_know_what_they_have_seen(pairs):
 
 def test_a_hash_of_pairs_grows():
     i, j = _pairs.draw_pairs(600, 600 * 599 // 2, np.random.default_rng(0))
-    pair_set = _pairs.HashedPairs()
+    pair_set = _pairs.HashedPairs(600)
     assert pair_set.add(i[:40000], j[:40000]).all()
     assert pair_set.add(i, j).sum() == i.size - 40000
     assert not pair_set.add(j, i).any()

@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey import _descent, _exact, _kernels, _lists, _pairs, coverage
+from covey import _bounds, _candidates, _exact, _forest, _kernels, _lists, _pairs, _prefetch, coverage
+from covey._candidates import Candidates
 
 rng = np.random.default_rng(0)
 
@@ -47,26 +48,42 @@ def filled_lists():
     return arrays
 
 
+def bitmap(n):
+    pair_set = _pairs.BitmapPairs(n)
+    return pair_set._words, pair_set._starts
+
+
 def choose_case():
     indices, _, states, *_ = filled_lists()
-    return indices, states, 3, np.uint64(7), np.full((12, 6), -1, np.int32), np.full((12, 8), -1, np.int32)
+    return indices, states, 100, 3, np.uint64(7), np.full((12, 6), -1, np.int32), np.full((12, 8), -1, np.int32)
 
 
-def join_case():
-    new, old = _descent.sample_candidates(_lists.NeighborLists(*filled_lists()[:3]), 3, np.uint64(7))
-    new_of, old_of = _descent._invert(new), _descent._invert(old)
+def join_case(lasting):
+    candidates = Candidates.sample(_lists.NeighborLists(*filled_lists()[:3]), 3, 7, 1)
+    new_of, old_of = candidates.new_of, candidates.old_of
+    marks = bitmap(12) if lasting else (np.zeros(1, np.uint64), np.zeros(12, np.int64))
+    holders = (new_of.starts, new_of.objects, old_of.starts, old_of.objects)
     out = np.zeros((2, 2000), dtype=np.int32)
-    return (
-        np.arange(12, dtype=np.int32),
-        np.full(12, -1, np.int32),
-        new_of.indptr,
-        new_of.indices,
-        old_of.indptr,
-        old_of.indices,
-        new,
-        old,
-        *out,
-    )
+    return np.arange(12, dtype=np.int32), *marks, lasting, *holders, candidates.new, candidates.old, *out
+
+
+def meet_case():
+    others = np.unique(rng.integers(-1, 200, 9)).astype(np.int32)
+    marks = rng.integers(0, 1 << 62, 5).astype(np.uint64)
+    return np.int32(5), others, marks, 1, *np.zeros((2, 20), np.int32), 3
+
+
+def bytes_case():
+    codes = rng.integers(-127, 128, (20, 37)).astype(np.int8)
+    parts = np.column_stack([np.ones(20), rng.integers(0, 5, (20, 3)) ** 2])
+    return codes, parts, *pairs(20), *np.zeros((3, 200))
+
+
+def halve_case():
+    sizes = np.array([7, 6, 1])
+    leaning = rng.integers(0, 4, 14).astype(float)
+    medians = np.array([np.sort(part)[part.size // 2] for part in np.split(leaning, [7, 13])])
+    return rng.permutation(14).astype(np.int32), leaning, sizes, medians
 
 
 def pick_case():
@@ -83,9 +100,11 @@ CASES = {
     _kernels.dense_minimum: lambda: dense_case(np.float64),
     _kernels.dense_mismatches: lambda: dense_case(np.float32),
     _kernels.csr_sum: lambda: csr_case(rng.integers(5)),
+    _kernels.csr_shared_sum: lambda: (lambda term, *rest: (term, 30, *rest))(*csr_case(rng.integers(2))),
     _kernels.shared_term: lambda: (rng.integers(5), *rng.integers(0, 3, 2).astype(float)),
     _kernels.lone_term: lambda: (rng.integers(5), float(rng.integers(1, 3))),
     _lists.insert: list_case,
+    _lists.keep_hopeful: lambda: (filled_lists()[1], *pairs(12), rng.integers(0, 5, 200) / 4),
     _lists.look_up: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
     _pairs.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
     _pairs.put_keys: lambda: (
@@ -100,26 +119,35 @@ CASES = {
         3,
         *np.zeros((2, 300), dtype=np.int32),
     ),
-    _descent.mix: lambda: (np.uint64(1234567), np.int32(5), np.int32(99)),
-    _descent.keep_smallest: lambda: (
+    _candidates.mix: lambda: (np.uint64(1234567), np.int32(5), np.int32(99)),
+    _candidates.keep_smallest: lambda: (
         np.array([4, 5, 6, 0], np.int32),
         np.array([1, 3, 8, 0], np.uint64),
         3,
         np.int32(9),
         np.uint64(2),
     ),
-    _descent.choose: choose_case,
-    _descent.reverse: lambda: (choose_case()[0], np.full((12, 3), -1, np.int32), np.uint64(7)),
-    _descent.join: join_case,
+    _candidates.choose: choose_case,
+    _candidates.invert: lambda: (filled_lists()[0], np.zeros(13, np.int64), np.zeros(60, np.int32)),
+    _candidates.reverse: lambda: (
+        np.array([0, 4, 4, 9]),
+        rng.permutation(12)[:9].astype(np.int32),
+        np.uint64(7),
+        np.full((3, 3), -1, np.int32),
+    ),
+    _candidates.count_meetings: lambda: (join_case(True)[0], *(join_case(True)[at] for at in (4, 6, 8, 9))),
+    _candidates.join: lambda: join_case(bool(rng.integers(2))),
+    _candidates.meet: meet_case,
+    _bounds.round_rows: lambda: (rng.integers(-200, 200, (9, 5)) / 1.0, np.zeros((9, 5), np.int8), np.ones((9, 4))),
+    _bounds.byte_dot: lambda: bytes_case()[0][:2],
+    _bounds.largest_dot: bytes_case,
+    _bounds.smallest_squared: bytes_case,
+    _prefetch.look_ahead: lambda: (np.zeros((9, 99)), np.arange(5), int(rng.integers(9))),
+    _forest.halve: halve_case,
     coverage.pick: pick_case,
     coverage.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
     coverage.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
 }
-
-
-def bitmap(n):
-    pair_set = _pairs.BitmapPairs(n)
-    return pair_set._words, pair_set._starts
 
 
 def run(function, arguments):
@@ -138,6 +166,7 @@ def test_kernel_does_what_its_source_says(kernel, monkeypatch):
             for name, value in kernel.py_func.__globals__.copy().items():
                 if hasattr(value, "py_func"):
                     patch.setitem(kernel.py_func.__globals__, name, value.py_func)
+            patch.setattr(_prefetch, "prefetch", lambda array, row, offset: None)  # an instruction to the processor
             plain, plain_arguments = run(kernel.py_func, arguments)
         for a, b in zip(compiled + compiled_arguments, plain + plain_arguments, strict=True):
             np.testing.assert_array_equal(a, b)

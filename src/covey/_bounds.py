@@ -11,12 +11,11 @@ would not have entered a neighbor list, so leaving it out changes nothing but th
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
 from covey._parallel import in_batches, run
+from covey._prefetch import look_ahead
 from covey.rows import DenseRows
 from covey.similarity import Similarity
 
@@ -33,14 +32,18 @@ AHEAD = 4
 
 
 class Bounds:
-    """What similarities of dense rows cannot exceed; `terms` are the rows' squared lengths."""
+    """What similarities of dense rows cannot exceed; `terms` are the rows' squared lengths.
+
+    `exact` if nothing was lost: rows of small whole numbers (pixels, counts, fingerprints) have bounds that are their
+    scores, to the bit.
+    """
 
     def __init__(self, similarity: Similarity, rows: DenseRows, terms: Floats, n_jobs: int | None) -> None:
-        self._convert, self._measure = similarity.convert, similarity.measure
-        self._terms, self._width = terms, rows.width
+        self._convert, self._measure, self._width = similarity.convert, similarity.measure, rows.width
         signed = rows.n > 0 and rows.values.min() < 0
         self._codes = np.empty(rows.values.shape, dtype=np.int8 if signed else np.uint8)
-        self._parts = np.empty((rows.n, 4))  # of each row: its step, |q|, |e|, |x|
+        self._parts = np.empty((rows.n, 4))  # of each row: its step, |q|, |e|, and its term
+        self._parts[:, 3] = terms
         chunks = [slice(at, at + CHUNK_ROWS) for at in range(0, rows.n, CHUNK_ROWS)]
         run(lambda chunk: round_rows(rows.values[chunk], self._codes[chunk], self._parts[chunk]), chunks, n_jobs, True)
         self.exact = self._measure.statistic == "dot" and not self._parts[:, 2].any()
@@ -50,31 +53,10 @@ class Bounds:
         return in_batches(self._of, i, j, n_jobs, threaded=True)
 
     def _of(self, i: Indices, j: Indices) -> Floats:
-        sums = np.empty(i.size)
+        sums, a, b = np.empty((3, i.size))
         bound = largest_dot if self._measure.statistic == "dot" else smallest_squared
-        bound(self._codes, self._parts, i, j, sums)
-        return self._convert(self._measure.finish(sums, self._terms[i], self._terms[j], self._width))
-
-
-@intrinsic
-def prefetch(typing_context, array, row, offset):  # type: ignore[no-untyped-def]
-    """Ask for the cache line `offset` bytes into a row of a C-ordered array, without waiting for it."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        made = context.make_array(signature.args[0])(context, builder, arguments[0])
-        row, offset = (
-            context.cast(builder, value, kind, types.intp)
-            for value, kind in zip(arguments[1:], signature.args[1:], strict=True)
-        )
-        start = builder.bitcast(made.data, ir.IntType(8).as_pointer())
-        line = builder.gep(start, [builder.add(builder.mul(builder.extract_value(made.strides, 0), row), offset)])
-        number = ir.IntType(32)
-        shape = ir.FunctionType(ir.VoidType(), [line.type, number, number, number])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [line.type], shape)
-        builder.call(function, [line, number(0), number(3), number(1)])  # to read, to keep, data
-        return context.get_dummy_value()
-
-    return types.void(array, row, offset), generate
+        bound(self._codes, self._parts, i, j, sums, a, b)
+        return self._convert(self._measure.finish(sums, a, b, self._width))
 
 
 @njit(cache=True, nogil=True)
@@ -85,17 +67,17 @@ def round_rows(rows, codes, parts):  # type: ignore[no-untyped-def]
         for c in range(x.size):
             largest = max(largest, abs(np.float64(x[c])))
             whole_numbers &= x[c] == np.rint(x[c])
-        step = 1.0 if whole_numbers and largest <= most else largest / most
-        kept, lost, whole = 0.0, 0.0, 0.0
+        lossless = whole_numbers and largest <= most
+        step = 1.0 if lossless else largest / most
+        kept, lost = 0.0, 0.0
         for c in range(x.size):
             value = np.float64(x[c])
             codes[row, c] = np.rint(value / step)
             rounded = step * codes[row, c]
             kept += rounded * rounded
             lost += (value - rounded) * (value - rounded)
-            whole += value * value
-        error = np.sqrt(lost) + MARGIN * np.sqrt(whole) if lost > 0 or step != 1 else 0.0
-        parts[row, 0], parts[row, 1], parts[row, 2], parts[row, 3] = step, np.sqrt(kept), error, np.sqrt(whole)
+        error = 0.0 if lossless else np.sqrt(lost) + MARGIN * np.sqrt(parts[row, 3])
+        parts[row, 0], parts[row, 1], parts[row, 2] = step, np.sqrt(kept), error
 
 
 @njit(cache=True, nogil=True)
@@ -108,29 +90,22 @@ def byte_dot(x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def look_ahead(codes, j, t):  # type: ignore[no-untyped-def]
-    """Rows come from anywhere in memory: fetch the one that is needed soon."""
-    if t + AHEAD < j.size:
-        for offset in range(0, codes.shape[1], 64):
-            prefetch(codes, j[t + AHEAD], offset)
+def largest_dot(codes, parts, i, j, out, a, b):  # type: ignore[no-untyped-def]
+    for t in range(i.size):
+        look_ahead(codes, j, t + AHEAD)
+        look_ahead(parts, j, t + AHEAD)
+        step_x, q, e, a[t] = parts[i[t]]
+        step_y, _, f, b[t] = parts[j[t]]
+        out[t] = step_x * step_y * byte_dot(codes[i[t]], codes[j[t]]) + q * f + e * np.sqrt(b[t])
 
 
 @njit(cache=True, nogil=True)
-def largest_dot(codes, parts, i, j, out):  # type: ignore[no-untyped-def]
+def smallest_squared(codes, parts, i, j, out, a, b):  # type: ignore[no-untyped-def]
     for t in range(i.size):
-        look_ahead(codes, j, t)
-        step_x, q, e, _ = parts[i[t]]
-        step_y, _, f, y = parts[j[t]]
-        out[t] = step_x * step_y * byte_dot(codes[i[t]], codes[j[t]]) + q * f + e * y
-
-
-@njit(cache=True, nogil=True)
-def smallest_squared(codes, parts, i, j, out):  # type: ignore[no-untyped-def]
-    for t in range(i.size):
-        look_ahead(codes, j, t)
-        step_x, q, e, _ = parts[i[t]]
-        step_y, r, f, _ = parts[j[t]]
-        squares = q * q + r * r
+        look_ahead(codes, j, t + AHEAD)
+        look_ahead(parts, j, t + AHEAD)
+        step_x, q, e, a[t] = parts[i[t]]
+        step_y, r, f, b[t] = parts[j[t]]
         product = step_x * step_y * byte_dot(codes[i[t]], codes[j[t]])
-        apart = np.sqrt(max(squares - 2 * product - MARGIN * squares, 0.0)) - (1 + MARGIN) * (e + f)
+        apart = np.sqrt(max((1 - MARGIN) * (q * q + r * r) - 2 * product, 0.0)) - e - f
         out[t] = (1 - MARGIN) * max(apart, 0.0) ** 2

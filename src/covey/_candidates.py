@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 from covey._lists import KNOWN, NeighborLists
 from covey._pairs import PairSet
 from covey._parallel import run
+from covey._prefetch import look_ahead
 
 Indices = NDArray[np.int32]
 Starts = NDArray[np.int64]
 
 CHUNK_ROWS = 8192
+AHEAD = 3
+"""How many meetings candidates are fetched before they are needed."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,15 @@ class Candidates:
         chunks = [slice(at, at + CHUNK_ROWS) for at in range(0, n, CHUNK_ROWS)]
 
         def draw(chunk: slice) -> None:
-            choose(lists.indices[chunk], lists.states[chunk], chunk.start, n_sampled, np.uint64(seed), new[chunk], old[chunk])
+            choose(
+                lists.indices[chunk],
+                lists.states[chunk],
+                chunk.start,
+                n_sampled,
+                np.uint64(seed),
+                new[chunk],
+                old[chunk],
+            )
 
         run(draw, chunks, n_jobs, True)
 
@@ -181,9 +192,12 @@ def join(owners, marks, starts, lasting, new_starts, new_of, old_starts, old_of,
     for owner in owners:
         first, row = n, starts[owner]
         for at in range(new_starts[owner], new_starts[owner + 1]):
+            look_ahead(new, new_of, at + AHEAD)
+            look_ahead(old, new_of, at + AHEAD)
             n = meet(owner, new[new_of[at]], marks, row, i, j, n)
             n = meet(owner, old[new_of[at]], marks, row, i, j, n)
         for at in range(old_starts[owner], old_starts[owner + 1]):
+            look_ahead(new, old_of, at + AHEAD)
             n = meet(owner, new[old_of[at]], marks, row, i, j, n)
         if not lasting:
             for t in range(first, n):

@@ -34,6 +34,8 @@ Indices = NDArray[np.int32]
 
 SMALLEST_LIST = 10
 """Shorter lists do not percolate: with 5 entries recall stays below .7."""
+LONGER = 2
+"""Times as long are lists where hubs stand in the way: recall .92 and not .67 for 18 846 texts and 15 neighbors."""
 FEW = 500
 """With fewer objects a probe of landmarks would cost more than it saves."""
 MANY, MANY_COSTLY = 10_000, 30_000
@@ -80,12 +82,14 @@ def descend(
     n_jobs: int | None = None,
     known: ScoredPairs | None = None,
 ) -> tuple[NeighborLists, Recall]:
-    """Approximate lists of the max(k, 10) most similar others, and how many of the true k they are estimated to hold.
+    """Approximate lists of at least max(k, 10) most similar others, and how many of the true k they are estimated to hold.
 
     `known` pairs are taken in and not scored again.
     """
-    size = min(max(k, SMALLEST_LIST), space.n_left - 1)
-    evaluator = Evaluator(space, size, space.bounds(n_jobs) if space.n_left > MANY else None)
+    many = space.n_left > MANY
+    longer = LONGER if space.hubs and many else 1
+    size = min(longer * max(k, SMALLEST_LIST), space.n_left - 1)
+    evaluator = Evaluator(space, size, space.bounds(n_jobs) if many else None)
     if known is not None:
         evaluator.admit(known)
     order = np.arange(space.n_left, dtype=np.int32)

@@ -83,8 +83,8 @@ class Evaluator:
             return
         bounds = self._bounds.of(i, j, n_jobs)
         self.space.count(i.size)
-        hopeful = self.lists.may_enter(i, j, bounds)
-        i, j, bounds = i[hopeful], j[hopeful], bounds[hopeful]
+        n = self.lists.sift(i, j, bounds)
+        i, j, bounds = i[:n], j[:n], bounds[:n]
         if self._bounds.exact:
             self._offer(ScoredPairs(i, j, bounds, bounds))
         else:

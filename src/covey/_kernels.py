@@ -69,6 +69,28 @@ def dense_mismatches(left, right, i, j, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def csr_shared_sum(  # type: ignore[no-untyped-def]
+    term, width, left_starts, left_columns, left_values, right_starts, right_columns, right_values, i, j, out
+):
+    """As `csr_sum`, for terms that vanish where one row has nothing; the faster, the longer runs of equal i are.
+
+    Row i is spread out, so that row j finds what it shares without searching. The additions are the same, in the same
+    order, but for some of 0.
+    """
+    spread = np.zeros(width, dtype=left_values.dtype)
+    for t in range(i.size):
+        if t == 0 or i[t] != i[t - 1]:
+            if t > 0:
+                spread[left_columns[left_starts[i[t - 1]] : left_starts[i[t - 1] + 1]]] = 0
+            for at in range(left_starts[i[t]], left_starts[i[t] + 1]):
+                spread[left_columns[at]] = left_values[at]
+        total = 0.0
+        for at in range(right_starts[j[t]], right_starts[j[t] + 1]):
+            total += shared_term(term, np.float64(spread[right_columns[at]]), np.float64(right_values[at]))
+        out[t] = total
+
+
+@njit(cache=True, nogil=True)
 def csr_sum(  # type: ignore[no-untyped-def]
     term, left_starts, left_columns, left_values, right_starts, right_columns, right_values, i, j, out
 ):

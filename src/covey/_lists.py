@@ -34,16 +34,12 @@ class NeighborLists:
         """Offer j[t] to the list of i[t]; it enters if it is among the best and not there already."""
         insert(self.indices, self.similarities, self.states, i, j, similarities)
 
-    def may_enter(
-        self, i: NDArray[np.int32], j: NDArray[np.int32], bounds: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """Whether a similarity that does not exceed its bound may enter the list of i[t] or that of j[t].
+    def sift(self, i: NDArray[np.int32], j: NDArray[np.int32], bounds: NDArray[np.float64]) -> int:
+        """Move the pairs to the front whose similarity, at most its bound, may enter the list of one end; how many.
 
         Lists only get better, so what may not enter now never will, whatever other threads do meanwhile.
         """
-        out = np.empty(i.size, dtype=np.bool_)
-        reach(self.similarities, i, j, bounds, out)
-        return out
+        return int(keep_hopeful(self.similarities, i, j, bounds))
 
     def recall(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[np.float64]:
         """s(i[t], j[t]) where list i[t] still holds it, else the upper bound that its absence proves."""
@@ -73,10 +69,13 @@ def insert(indices, similarities, states, i, j, offered):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def reach(similarities, i, j, bounds, out):  # type: ignore[no-untyped-def]
-    last = similarities.shape[1] - 1
+def keep_hopeful(similarities, i, j, bounds):  # type: ignore[no-untyped-def]
+    n, last = 0, similarities.shape[1] - 1
     for t in range(i.size):
-        out[t] = bounds[t] >= min(similarities[i[t], last], similarities[j[t], last])
+        if bounds[t] >= similarities[i[t], last] or bounds[t] >= similarities[j[t], last]:
+            i[n], j[n], bounds[n] = i[t], j[t], bounds[t]
+            n += 1
+    return n
 
 
 @njit(cache=True, nogil=True)

@@ -67,7 +67,7 @@ class PairSet(ABC):
     marks_last = False
 
     def __init__(self, n: int) -> None:
-        self._n = n
+        self._starts = np.zeros(n, dtype=np.int64)
 
     @abstractmethod
     def add(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
@@ -78,7 +78,7 @@ class PairSet(ABC):
 
         They are the set itself if `marks_last`; if not, a place for one object's marks at a time.
         """
-        return np.zeros(self._n // 64 + 1, dtype=np.uint64), np.zeros(self._n, dtype=np.int64)
+        return np.zeros(self._starts.size // 64 + 1, dtype=np.uint64), self._starts
 
 
 def pair_set(n: int, cheap: bool) -> PairSet:

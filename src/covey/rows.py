@@ -73,7 +73,11 @@ class CsrRows:
         a, b = self.values, other.values
         out = np.empty(i.size)
         term = getattr(_kernels, statistic.upper())
-        _kernels.csr_sum(term, a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, out)
+        arguments = (a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, out)
+        if term in (_kernels.DOT, _kernels.MINIMUM):
+            _kernels.csr_shared_sum(term, self.width, *arguments)
+        else:
+            _kernels.csr_sum(term, *arguments)
         return out
 
     def with_itself(self, statistic: str) -> Floats:

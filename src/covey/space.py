@@ -12,8 +12,8 @@ import math
 import sys
 import threading
 from abc import ABC, abstractmethod
+from array import array
 from functools import lru_cache
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,8 @@ class Space(ABC):
         `estimates` and `slack` are there.
     cheap : bool
         A score takes no longer than the bookkeeping around it.
+    hubs : bool
+        A few objects tend to be near to very many: neighbors of neighbors lead to them, and seldom past them.
     exact_up_to : int
         Up to so many objects all pairs are scored about as fast as the few that NN-Descent needs.
     n_evaluations : int
@@ -58,6 +60,7 @@ class Space(ABC):
     threaded = False
     screened = False
     cheap = False
+    hubs = False
     exact_up_to = 0
 
     def __init__(self, n_left: int, n_right: int, symmetric: bool) -> None:
@@ -119,6 +122,7 @@ class RowSpace(Space):
     def __init__(self, similarity: Similarity, left: DenseRows | CsrRows, right: Any, square: bool) -> None:
         super().__init__(left.n, right.n, symmetric=square)
         self._similarity, self._measure, self._left, self._right = similarity, similarity.measure, left, right
+        self.hubs = isinstance(left, CsrRows)
         # exp(-d) of far objects is 0: they tie, and a tie goes by index, which no estimate of d foresees.
         self.screened = self._measure.estimate is not None and similarity.conversion != "exponential"
         if self.screened:
@@ -174,7 +178,6 @@ class RowSpace(Space):
         assert self._measure.slack is not None
         rounding = max(self._left.rounding, self._right.rounding, key=lambda rounding: rounding.relative)
         return self._measure.slack(rounding, self._left_terms[rows], self._right_terms)
-
 
     def bounds(self, n_jobs: int | None) -> Bounds | None:
         if not (self.screened and isinstance(self._left, DenseRows) and self._left.width <= WIDEST):
@@ -290,29 +293,23 @@ class ObjectSpace(FunctionSpace):
         return np.concatenate(chunks) if chunks else np.empty(0)
 
     def _call_chunk(self, i: Indices, j: Indices) -> Floats:
-        results: list[Any] = []
+        values = array("d")  # keeps the results before a failing pair, so their number tells its place
         try:
-            results.extend(
-                map(self._similarity.function, self._left_objects[i].tolist(), self._right_objects[j].tolist())
-            )
-        except Exception as error:  # the results before the failing pair were kept, so their number tells its place
-            raise self._failure(i[len(results)], j[len(results)], error) from error
-        if len(results) < i.size:  # `extend` takes this one for the end of its input
-            raise self._failure(i[len(results)], j[len(results)], StopIteration())
-        return self._numbers(results, i, j)
+            values.extend(map(self._similarity.function, self._left_objects.take(i), self._right_objects.take(j)))
+        except Exception as error:
+            raise self._trouble(i[len(values)], j[len(values)], error) from error
+        if len(values) < i.size:  # `extend` takes this one for the end of its input
+            raise self._failure(i[len(values)], j[len(values)], StopIteration())
+        return np.frombuffer(values)
 
-    def _numbers(self, results: list[Any], i: Indices, j: Indices) -> Floats:
+    def _trouble(self, i: int, j: int, error: Exception) -> Exception:
+        """Whether the function failed or its result is no number is told by calling it again."""
         try:
-            values = np.array(results)
-        except ValueError:  # ragged: some results are arrays
-            values = np.empty(0, dtype=object)
-        if values.ndim == 1 and values.dtype.kind in "fiub":
-            return values.astype(np.float64, copy=False)
-        for at, result in enumerate(results):
-            if not isinstance(result, Real):
-                shown = "None" if result is None else f"{type(result).__name__} {result!r}"
-                raise TypeError(self._complaint(i[at], j[at], f"returned {shown}"))
-        return np.array(results, dtype=np.float64)
+            result = self._similarity.function(self._left_objects[i], self._right_objects[j])
+        except Exception:
+            return self._failure(i, j, error)
+        shown = "None" if result is None else f"{type(result).__name__} {result!r}"
+        return TypeError(self._complaint(i, j, f"returned {shown}"))
 
 
 class BatchSpace(FunctionSpace):
