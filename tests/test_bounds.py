@@ -63,7 +63,8 @@ def test_bounds_are_close_on_images(fashion):
     space = space_of(X, resolve("cosine"))
     i, j = all_pairs(300)
     gap = space.bounds(1).of(i, j, 1) - space.score(i, j)
-    assert gap.min() >= 0 and gap.max() < 0.01
+    assert gap.min() >= 0
+    assert gap.max() < 0.01
 
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)
@@ -99,4 +100,5 @@ def test_rows_too_wide_for_32_bits_have_no_bounds():
     X = np.full((2, _bounds.WIDEST + 1), 255.0, dtype=np.float32)
     assert space_of(X, resolve("cosine")).bounds(1) is None
     widest = space_of(X[:, 1:], resolve("dot")).bounds(1)
-    assert widest is not None and widest.of(*all_pairs(2), 1)[1] == 255.0**2 * _bounds.WIDEST
+    assert widest is not None
+    assert widest.of(*all_pairs(2), 1)[1] == 255.0**2 * _bounds.WIDEST

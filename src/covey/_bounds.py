@@ -107,5 +107,5 @@ def smallest_squared(codes, parts, i, j, out, a, b):  # type: ignore[no-untyped-
         step_x, q, e, a[t] = parts[i[t]]
         step_y, r, f, b[t] = parts[j[t]]
         product = step_x * step_y * byte_dot(codes[i[t]], codes[j[t]])
-        apart = np.sqrt(max((1 - MARGIN) * (q * q + r * r) - 2 * product, 0.0)) - e - f
-        out[t] = (1 - MARGIN) * max(apart, 0.0) ** 2
+        apart = max(np.sqrt(max((1 - MARGIN) * (q * q + r * r) - 2 * product, 0.0)) - e - f, 0.0)
+        out[t] = (1 - MARGIN) * apart * apart

@@ -82,7 +82,7 @@ def descend(
     n_jobs: int | None = None,
     known: ScoredPairs | None = None,
 ) -> tuple[NeighborLists, Recall]:
-    """Approximate lists of at least max(k, 10) most similar others, and how many of the true k they are estimated to hold.
+    """Approximate lists of at least max(k, 10) others, and what share of the true k nearest they are estimated to hold.
 
     `known` pairs are taken in and not scored again.
     """

@@ -75,7 +75,8 @@ def halve(order, leaning, sizes, bars):  # type: ignore[no-untyped-def]
     """Within each node put the half that leans more in front; in both halves and among equals by index."""
     halved = np.empty_like(order)
     start = 0
-    for size, bar in zip(sizes, bars):
+    for node in range(sizes.size):
+        size, bar = sizes[node], bars[node]
         members, leans = order[start : start + size], leaning[start : start + size]
         n_front = size - size // 2
         room = n_front - np.count_nonzero(leans > bar)  # for those at the bar
