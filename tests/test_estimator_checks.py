@@ -27,6 +27,12 @@ def expected_failures(estimator):
         covey.NearestPrototypeClassifier(covey.CRS(gain="count")),
         covey.RandomSelector(),
         covey.KeepAll(),
+        covey.CRS(gain="count", refine=True),
+        covey.DeltaMedoids(),
+        covey.DS3(),
+        covey.DS3(alpha=0.5, p=2),
+        covey.NearestPrototypeClassifier(covey.DeltaMedoids()),
+        covey.NearestPrototypeClassifier(covey.DS3()),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -11,7 +11,20 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey import _bounds, _candidates, _exact, _forest, _kernels, _lists, _pairs, _prefetch, coverage
+from covey import (
+    _admm,
+    _bounds,
+    _candidates,
+    _exact,
+    _facility,
+    _forest,
+    _kernels,
+    _lists,
+    _pairs,
+    _prefetch,
+    _refine,
+    coverage,
+)
 from covey._candidates import Candidates
 
 rng = np.random.default_rng(0)
@@ -59,7 +72,7 @@ def choose_case():
 
 
 def join_case(lasting):
-    candidates = Candidates.sample(_lists.NeighborLists(*filled_lists()[:3]), 3, 7, 1)
+    candidates = Candidates.sample(_lists.NeighborLists(*filled_lists()[:3]), 3, 4, 7, 1)
     new_of, old_of = candidates.new_of, candidates.old_of
     marks = bitmap(12) if lasting else (np.zeros(1, np.uint64), np.zeros(12, np.int64))
     holders = (new_of.starts, new_of.objects, old_of.starts, old_of.objects)
@@ -93,7 +106,73 @@ def pick_case():
     return edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices, np.ones(40, np.int64), 38
 
 
+def cover_graph(n=40):
+    edges = sp.random_array((n, n), density=0.1, format="csr", rng=rng)
+    reverse = edges.tocsc()
+    return edges.indptr, edges.indices, reverse.indptr, reverse.indices, rng.random(n) < 0.8
+
+
+def improve_case():
+    graph = cover_graph()
+    picked = np.unique(rng.integers(0, 40, 20))
+    n_covered = np.unique(np.concatenate([picked, *(graph[3][graph[2][r] : graph[2][r + 1]] for r in picked)])).size
+    return *graph, picked, n_covered, 50
+
+
+def covered_case():
+    """A graph with an object that represents, and one that does not."""
+    return cover_graph(), 3, rng.integers(1, 4, 40), rng.integers(0, 9, 40)
+
+
+def replace_case():
+    chosen, place = rng.permutation(20)[:8], np.full(20, -1)
+    place[chosen] = np.arange(8)
+    others = np.setdiff1d(np.arange(20), chosen)
+    return chosen, 8, place, rng.permutation(chosen)[:2], rng.permutation(others)[: rng.integers(3)]
+
+
+def cost_case():
+    costs = rng.integers(0, 9, (12, 15)).astype(np.float32)
+    return costs, np.array([2, 5, 7]), np.where(rng.random(15) < 0.5, np.inf, 4.0)
+
+
+def nearest_case():
+    costs, chosen, spared = cost_case()
+    return costs, chosen, spared, np.zeros(15, np.int64), np.zeros(15), np.zeros(15)
+
+
+def closing_case():
+    costs, chosen, spared, *out = nearest_case()
+    _facility.nearest_two.py_func(costs, chosen, spared, *out)
+    return chosen, 5, *out, float(rng.integers(0, 20))
+
+
+def fill_case():
+    costs = rng.integers(0, 9, (4, 15)).astype(float)
+    order = np.argsort(costs, axis=0, kind="stable")
+    return costs, order, rng.integers(0, 5, 4) / 4, cost_case()[2], np.zeros((4, 15))
+
+
 CASES = {
+    _refine.improve: improve_case,
+    _refine.put_in: covered_case,
+    _refine.take_out: covered_case,
+    _refine.change_gains: lambda: (*cover_graph()[:2], rng.random(40) < 0.5, 7, 1, rng.integers(0, 9, 40)),
+    _refine.nearby: lambda: (cover_graph(), 3, rng.integers(-1, 2, 40), np.uint64(rng.integers(1 << 40))),
+    _refine.largest: lambda: (rng.integers(0, 4, 30), np.uint64(rng.integers(1 << 40))),
+    _refine.replace: replace_case,
+    _refine.draw: lambda: (np.uint64(rng.integers(1, 1 << 60)),),
+    _facility.gains_of: lambda: (cost_case()[0], rng.integers(0, 9, 15).astype(float)),
+    _facility.fill: fill_case,
+    _facility.nearest_two: nearest_case,
+    _facility.swap: lambda: (*cost_case()[:2], float(rng.integers(0, 9)), bool(rng.integers(2)), cost_case()[2]),
+    _facility.closing_saves: closing_case,
+    _admm.feasible: lambda: (
+        cost_case()[0],
+        rng.integers(1, 9, 15).astype(float),
+        rng.integers(0, 5, 12).astype(float),
+    ),
+    _admm.project: lambda: (rng.integers(-8, 8, (5, 7)) / 4,),
     _kernels.dense_dot: lambda: dense_case(np.float32),
     _kernels.dense_squared: lambda: dense_case(np.float64),
     _kernels.dense_absolute: lambda: dense_case(np.float32),
@@ -104,6 +183,11 @@ CASES = {
     _kernels.shared_term: lambda: (rng.integers(5), *rng.integers(0, 3, 2).astype(float)),
     _kernels.lone_term: lambda: (rng.integers(5), float(rng.integers(1, 3))),
     _lists.insert: list_case,
+    _lists.sort_ties: lambda: (
+        rng.integers(-1, 9, (7, 5)).astype(np.int32),
+        -np.sort(-rng.integers(0, 3, (7, 5)) / 2, axis=1),
+        rng.integers(0, 3, (7, 5)).astype(np.uint8),
+    ),
     _lists.keep_hopeful: lambda: (filled_lists()[1], *pairs(12), rng.integers(0, 5, 200) / 4),
     _lists.look_up: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
     _pairs.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
@@ -151,24 +235,26 @@ CASES = {
 
 
 def run(function, arguments):
+    """What the function returns, and what it leaves in its arrays."""
     copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     with np.errstate(over="ignore"):  # hashes wrap around on purpose
         result = function(*copies)
-    return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))], copies
+    results = result if isinstance(result, tuple) else (result,)
+    return [np.asarray(part) for part in (*results, *copies) if not isinstance(part, tuple)]
 
 
 @pytest.mark.parametrize("kernel", CASES, ids=lambda kernel: kernel.py_func.__qualname__)
 def test_kernel_does_what_its_source_says(kernel, monkeypatch):
     for _ in range(20):
         arguments = CASES[kernel]()
-        compiled, compiled_arguments = run(kernel, arguments)
+        compiled = run(kernel, arguments)
         with monkeypatch.context() as patch:  # kernels that it calls are plain Python then, too
             for name, value in kernel.py_func.__globals__.copy().items():
                 if hasattr(value, "py_func"):
                     patch.setitem(kernel.py_func.__globals__, name, value.py_func)
             patch.setattr(_prefetch, "prefetch", lambda array, row, offset: None)  # an instruction to the processor
-            plain, plain_arguments = run(kernel.py_func, arguments)
-        for a, b in zip(compiled + compiled_arguments, plain + plain_arguments, strict=True):
+            plain = run(kernel.py_func, arguments)
+        for a, b in zip(compiled, plain, strict=True):
             np.testing.assert_array_equal(a, b)
 
 

@@ -25,6 +25,8 @@ def test_public_names():
     assert covey.__all__ == [
         "CRS",
         "Cover",
+        "DS3",
+        "DeltaMedoids",
         "Homogeneity",
         "KeepAll",
         "NearestPrototypeClassifier",
@@ -35,6 +37,7 @@ def test_public_names():
         "Similarity",
         "batched",
         "cover",
+        "cover_lower_bound",
         "from_distance",
         "homogeneity",
         "load",

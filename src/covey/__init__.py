@@ -26,6 +26,8 @@ __version__ = "0.1.0"
 _HOME = {
     "CRS": "covey.selectors.crs",
     "Cover": "covey.coverage",
+    "DS3": "covey.selectors.ds3",
+    "DeltaMedoids": "covey.selectors.delta_medoids",
     "Homogeneity": "covey._homogeneity",
     "KeepAll": "covey.selectors.simple",
     "NearestPrototypeClassifier": "covey.classifier",
@@ -36,6 +38,7 @@ _HOME = {
     "Similarity": "covey.similarity",
     "batched": "covey.similarity",
     "cover": "covey.coverage",
+    "cover_lower_bound": "covey.lower_bound",
     "from_distance": "covey.similarity",
     "homogeneity": "covey._homogeneity",
     "load": "covey.persistence",
@@ -45,7 +48,9 @@ _HOME = {
 
 __all__ = [
     "CRS",
+    "DS3",
     "Cover",
+    "DeltaMedoids",
     "Homogeneity",
     "KeepAll",
     "NearestPrototypeClassifier",
@@ -56,6 +61,7 @@ __all__ = [
     "Similarity",
     "batched",
     "cover",
+    "cover_lower_bound",
     "from_distance",
     "homogeneity",
     "load",

@@ -10,6 +10,8 @@ where q.r is a sum of small whole numbers: exact, and read from a quarter of the
 would not have entered a neighbor list, so leaving it out changes nothing but the time.
 """
 
+from copy import copy
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -47,6 +49,11 @@ class Bounds:
         chunks = [slice(at, at + CHUNK_ROWS) for at in range(0, rows.n, CHUNK_ROWS)]
         run(lambda chunk: round_rows(rows.values[chunk], self._codes[chunk], self._parts[chunk]), chunks, n_jobs, True)
         self.exact = self._measure.statistic == "dot" and not self._parts[:, 2].any()
+
+    def renumbered(self, order: Indices) -> "Bounds":
+        other = copy(self)
+        other._codes, other._parts = self._codes[order], self._parts[order]
+        return other
 
     def of(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
         """Numbers that s(i[t], j[t]) does not exceed."""

@@ -50,11 +50,11 @@ class Candidates:
     old_of: Holders
 
     @classmethod
-    def sample(cls, lists: NeighborLists, n_sampled: int, seed: int, n_jobs: int | None) -> "Candidates":
-        """Draw `n_sampled` of each list's waiting entries, which are KNOWN then, and as many of those turned round."""
+    def sample(cls, lists: NeighborLists, n_own: int, n_reversed: int, seed: int, n_jobs: int | None) -> "Candidates":
+        """Draw `n_own` of each list's waiting entries, which are KNOWN then, and `n_reversed` of both turned round."""
         n, size = lists.indices.shape
-        new = np.full((n, 2 * n_sampled), -1, dtype=np.int32)
-        old = np.full((n, size + n_sampled), -1, dtype=np.int32)
+        new = np.full((n, n_own + n_reversed), -1, dtype=np.int32)
+        old = np.full((n, size + n_reversed), -1, dtype=np.int32)
         chunks = [slice(at, at + CHUNK_ROWS) for at in range(0, n, CHUNK_ROWS)]
 
         def draw(chunk: slice) -> None:
@@ -62,7 +62,7 @@ class Candidates:
                 lists.indices[chunk],
                 lists.states[chunk],
                 chunk.start,
-                n_sampled,
+                n_own,
                 np.uint64(seed),
                 new[chunk],
                 old[chunk],
@@ -70,14 +70,14 @@ class Candidates:
 
         run(draw, chunks, n_jobs, True)
 
-        def turn(part: tuple[Indices, int]) -> Holders:
-            candidates, n_own = part
-            holders = Holders.of(candidates[:, :n_own])
-            reverse(holders.starts, holders.objects, np.uint64(seed), candidates[:, n_own:])
+        def turn(candidates: Indices) -> Holders:
+            own, reversed_ = np.split(candidates, [candidates.shape[1] - n_reversed], axis=1)
+            holders = Holders.of(own)
+            reverse(holders.starts, holders.objects, np.uint64(seed), reversed_)
             candidates.sort(axis=1)
             return Holders.of(candidates)
 
-        new_of, old_of = run(turn, [(new, n_sampled), (old, size)], n_jobs, True)
+        new_of, old_of = run(turn, [new, old], n_jobs, True)
         return cls(new, old, new_of, old_of)
 
     def unmet(self, owners: Indices, pairs: PairSet) -> tuple[Indices, Indices]:

@@ -36,6 +36,8 @@ SMALLEST_LIST = 10
 """Shorter lists do not percolate: with 5 entries recall stays below .7."""
 LONGER = 2
 """Times as long are lists where hubs stand in the way: recall .92 and not .67 for 18 846 texts and 15 neighbors."""
+MORE_REVERSED = 2
+"""Times as many reversed entries are joined where bounds settle most pairs: recall .989 and not .984 in no more time."""
 FEW = 500
 """With fewer objects a probe of landmarks would cost more than it saves."""
 MANY, MANY_COSTLY = 10_000, 30_000
@@ -96,12 +98,18 @@ def descend(
     surveyed = FEW <= space.n_left <= (MANY if space.cheap else MANY_COSTLY)
     if not (surveyed and survey(evaluator, known, rng, n_jobs)):
         order = plant_forest(evaluator, rng, n_jobs)
+    numbers = order if evaluator.forgetful else None
+    if numbers is not None:
+        evaluator.renumber(numbers)
+        order = np.sort(numbers)
     n_sampled = int(np.ceil(sample_rate * size))
+    n_reversed = n_sampled * (MORE_REVERSED if evaluator.bounded and not evaluator.forgetful else 1)
     for _ in range(MAX_ROUNDS):
         if evaluator.next_round() <= tol * evaluator.lists.indices.size:
             break
-        join_round(evaluator, order, n_sampled, int(rng.integers(1 << 63)), n_jobs)
-    return evaluator.lists, estimate_recall(evaluator, k, rng, n_jobs)
+        join_round(evaluator, order, n_sampled, n_reversed, int(rng.integers(1 << 63)), n_jobs)
+    recall = estimate_recall(evaluator, k, rng, n_jobs)
+    return evaluator.lists if numbers is None else evaluator.lists.renumbered(np.argsort(numbers)), recall
 
 
 def estimate_recall(evaluator: Evaluator, k: int, rng: np.random.Generator, n_jobs: int | None) -> Recall:
@@ -118,12 +126,14 @@ def estimate_recall(evaluator: Evaluator, k: int, rng: np.random.Generator, n_jo
     return Recall.of([float(np.isin(a, b).mean()) for a, b in zip(before, after, strict=True)])
 
 
-def join_round(evaluator: Evaluator, order: Indices, n_sampled: int, seed: int, n_jobs: int | None) -> None:
+def join_round(
+    evaluator: Evaluator, order: Indices, n_sampled: int, n_reversed: int, seed: int, n_jobs: int | None
+) -> None:
     """One round of NN-Descent, in blocks of owners; a pair's owner is its smaller index.
 
     Owners that are near in `order` meet much the same objects, which then stay in the processor's cache.
     """
-    candidates = Candidates.sample(evaluator.lists, n_sampled, seed, n_jobs)
+    candidates = Candidates.sample(evaluator.lists, n_sampled, n_reversed, seed, n_jobs)
     # Without threads nobody waits for a share, and processes gain from large batches.
     step = share_out(evaluator.space.n_left, OWNERS) if evaluator.space.threaded else 16 * OWNERS
     blocks = [order[start : start + step] for start in range(0, order.size, step)]

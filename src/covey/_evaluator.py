@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from covey._bounds import Bounds
 from covey._candidates import Candidates
 from covey._lists import FRESH, WAITING, NeighborLists
-from covey._pairs import ScoredPairs, pair_set, score_pairs
-from covey.space import Space
+from covey._pairs import ForgottenPairs, ScoredPairs, pair_set, score_pairs
+from covey.space import RenumberedSpace, Space
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
@@ -33,6 +33,21 @@ class Evaluator:
         self._pairs = pair_set(space.n_left, space.cheap)
         self._bars = self.lists.similarities[:, -1].copy()
         self._lock = threading.Lock()
+
+    @property
+    def bounded(self) -> bool:
+        return self._bounds is not None
+
+    @property
+    def forgetful(self) -> bool:
+        """Whether no pair is remembered."""
+        return isinstance(self._pairs, ForgottenPairs)
+
+    def renumber(self, order: Indices) -> None:
+        """Let object t be what order[t] was: those that are similar then lie near each other in memory."""
+        self.lists = self.lists.renumbered(order)
+        self.space = RenumberedSpace(self.space, order)
+        self._bounds = None if self._bounds is None else self._bounds.renumbered(order)
 
     def admit(self, pairs: ScoredPairs) -> None:
         """Take in pairs that were scored elsewhere."""

@@ -5,6 +5,7 @@ offers does not depend on the order of the offers: threads, blocks and machines 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -33,6 +34,14 @@ class NeighborLists:
     def offer(self, i: NDArray[np.int32], j: NDArray[np.int32], similarities: NDArray[np.float64]) -> None:
         """Offer j[t] to the list of i[t]; it enters if it is among the best and not there already."""
         insert(self.indices, self.similarities, self.states, i, j, similarities)
+
+    def renumbered(self, order: NDArray[np.integer[Any]]) -> "NeighborLists":
+        """The lists of the same objects under other numbers: t for order[t]."""
+        numbers = np.full(order.size + 1, -1, dtype=np.int32)  # the last is for empty entries, -1
+        numbers[order] = np.arange(order.size)
+        lists = NeighborLists(numbers[self.indices[order]], self.similarities[order], self.states[order])
+        sort_ties(lists.indices, lists.similarities, lists.states)
+        return lists
 
     def sift(self, i: NDArray[np.int32], j: NDArray[np.int32], bounds: NDArray[np.float64]) -> int:
         """Move the pairs to the front whose similarity, at most its bound, may enter the list of one end; how many.
@@ -66,6 +75,22 @@ def insert(indices, similarities, states, i, j, offered):  # type: ignore[no-unt
             similarities[row, later] = similarities[row, later - 1]
             states[row, later] = states[row, later - 1]
         indices[row, at], similarities[row, at], states[row, at] = other, score, FRESH
+
+
+@njit(cache=True, nogil=True)
+def sort_ties(indices, similarities, states):  # type: ignore[no-untyped-def]
+    """Let entries of equal similarity stand by index again."""
+    for row in range(indices.shape[0]):
+        for start in range(1, indices.shape[1]):
+            at = start
+            while (
+                at > 0
+                and similarities[row, at] == similarities[row, at - 1]
+                and 0 <= indices[row, at] < indices[row, at - 1]
+            ):
+                indices[row, at - 1], indices[row, at] = indices[row, at], indices[row, at - 1]
+                states[row, at - 1], states[row, at] = states[row, at], states[row, at - 1]
+                at -= 1
 
 
 @njit(cache=True, nogil=True)

@@ -20,9 +20,11 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from covey._refine import STEPS, improve
 from covey.graph import NeighborGraph
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 GAINS = ("similarity", "count")
 ORPHANS = ("self", "outlier")
@@ -61,6 +63,7 @@ def cover(
     gain: str = "similarity",
     on_orphan: str = "self",
     with_itself: Floats | None = None,
+    refine: bool = False,
 ) -> Cover:
     """Pick few objects that cover at least a share of all.
 
@@ -78,26 +81,56 @@ def cover(
         end below the share asked for. At least one object is picked in any case.
     with_itself : float array of shape (n,), optional
         What an object weighs in its own gain; 1 by default and wherever it is not positive.
+    refine : bool, default=False
+        Look for a smaller choice that covers as much, by a local search that starts from the greedy one.
     """
-    if not 0 < coverage <= 1:
-        raise ValueError(f"coverage must be in (0, 1], got {coverage!r}.")
+    check_coverage(coverage)
     if gain not in GAINS:
         raise ValueError(f"gain must be one of {list(GAINS)}, got {gain!r}.")
     if on_orphan not in ORPHANS:
         raise ValueError(f"on_orphan must be one of {list(ORPHANS)}, got {on_orphan!r}.")
-    if not isinstance(graph, NeighborGraph):
-        graph = NeighborGraph.from_csr(graph)
-    n = graph.n_objects
-    edges = _cut(graph, threshold)
+    edges = edges_of(graph, threshold)
+    n = edges.shape[0]
     orphans = np.diff(edges.indptr) == 0
     weights, own, unit = _integer_weights(edges, gain, with_itself)
     if on_orphan == "outlier":
         own[orphans] = 0
-    reverse = sp.csr_array((np.zeros(edges.nnz, np.int8), edges.indices, edges.indptr), shape=(n, n)).tocsc()
-    picked, won, covered_by = pick(
-        edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices, own, required(coverage, n)
-    )
+    picked, won, covered_by = _pick(edges, weights, own, required(coverage, n))
+    if refine:
+        kept = _refined(edges, own, picked, min(required(coverage, n), int(np.sum(covered_by >= 0))))
+        picked, won, covered_by = _pick(*_only(kept, edges, weights, own), n)
     return Cover(picked, won / unit, covered_by, float(np.mean(covered_by >= 0)), int(orphans.sum()))
+
+
+def _pick(edges: sp.csr_array, weights: Integers, own: Integers, n_required: int) -> tuple[Any, Any, Any]:
+    reverse = _reversed(edges)
+    picked: tuple[Any, Any, Any] = pick(
+        edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices, own, n_required
+    )
+    return picked
+
+
+def _refined(edges: sp.csr_array, own: Integers, picked: Integers, n_required: int) -> Integers:
+    reverse, n_steps = _reversed(edges), STEPS * own.size
+    parts = (edges.indptr, edges.indices, reverse.indptr, reverse.indices)
+    kept: Integers = improve(*parts, own > 0, picked, n_required, n_steps)
+    return kept
+
+
+def _only(
+    kept: Integers, edges: sp.csr_array, weights: Integers, own: Integers
+) -> tuple[sp.csr_array, Integers, Integers]:
+    """Edges to these objects alone, with their weights: the others have nothing to gain."""
+    may_cover = np.zeros(own.size, dtype=bool)
+    may_cover[kept] = True
+    left = may_cover[edges.indices]
+    starts = np.concatenate([[0], np.cumsum(left)])[edges.indptr]
+    edges = sp.csr_array((edges.data[left], edges.indices[left], starts), shape=edges.shape)
+    return edges, weights[left], np.where(may_cover, own, 0)
+
+
+def _reversed(edges: sp.csr_array) -> sp.csc_array:
+    return sp.csr_array((np.zeros(edges.nnz, np.int8), edges.indices, edges.indptr), shape=edges.shape).tocsc()
 
 
 def required(coverage: float, n: int) -> int:
@@ -105,8 +138,15 @@ def required(coverage: float, n: int) -> int:
     return math.ceil(coverage * n - 1e-9)
 
 
-def _cut(graph: NeighborGraph, threshold: float | None) -> sp.csr_array:
+def check_coverage(coverage: float) -> None:
+    if not 0 < coverage <= 1:
+        raise ValueError(f"coverage must be in (0, 1], got {coverage!r}.")
+
+
+def edges_of(graph: Any, threshold: float | None) -> sp.csr_array:
     """Row x: the objects that cover x by an edge, and how similar they are."""
+    if not isinstance(graph, NeighborGraph):
+        graph = NeighborGraph.from_csr(graph)
     kept = graph.indices >= 0
     if threshold is not None:
         kept &= graph.similarities >= threshold
@@ -115,9 +155,7 @@ def _cut(graph: NeighborGraph, threshold: float | None) -> sp.csr_array:
     return sp.csr_array((graph.similarities[kept], graph.indices[kept], starts), shape=(n, n))
 
 
-def _integer_weights(
-    edges: sp.csr_array, gain: str, with_itself: Floats | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+def _integer_weights(edges: sp.csr_array, gain: str, with_itself: Floats | None) -> tuple[Integers, Integers, float]:
     """The edges' and the objects' own weights as integers, and how many units make 1."""
     n = edges.shape[0]
     if gain == "count":

@@ -23,11 +23,15 @@ from covey.classifier import NearestPrototypeClassifier
 from covey.graph import NeighborGraph
 from covey.prototype import Prototype
 from covey.selectors.crs import CRS
+from covey.selectors.delta_medoids import DeltaMedoids
+from covey.selectors.ds3 import DS3
 from covey.selectors.simple import KeepAll, RandomSelector
 from covey.similarity import Similarity, from_distance, resolve
 
 FORMAT = 1
-ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (CRS, KeepAll, NearestPrototypeClassifier, RandomSelector)}
+ESTIMATORS: dict[str, Any] = {
+    cls.__name__: cls for cls in (CRS, DS3, DeltaMedoids, KeepAll, NearestPrototypeClassifier, RandomSelector)
+}
 VALUES: dict[str, Any] = {cls.__name__: cls for cls in (NeighborGraph, Prototype, Recall)}
 COLLECTIONS: dict[str, Any] = {cls.__name__: cls for cls in (tuple, set, frozenset)}
 FITTED = (
@@ -37,6 +41,11 @@ FITTED = (
     "sample_indices_",
     "n_evaluations_",
     "scan_rate_",
+    "n_iter_",
+    "stopped_by_",
+    "duality_gap_",
+    "row_weights_",
+    "outliers_",
     "classes_",
     "selector_",
     "representatives_",

@@ -185,6 +185,23 @@ class RowSpace(Space):
         return Bounds(self._similarity, self._left, self._left_terms, n_jobs)
 
 
+class RenumberedSpace(Space):
+    """The objects of a square space under other numbers: t for its order[t]."""
+
+    threaded = True
+    cheap = True
+
+    def __init__(self, space: Space, order: Indices) -> None:
+        super().__init__(space.n_left, space.n_right, space.symmetric)
+        self._space, self._order = space, order
+
+    def count(self, evaluations: int) -> None:
+        self._space.count(evaluations)
+
+    def _evaluate(self, i: Indices, j: Indices) -> Floats:
+        return self._space._evaluate(self._order[i], self._order[j])
+
+
 class MatrixSpace(Space):
     """A precomputed similarity, dense or CSR; what a CSR matrix does not store is 0."""
 

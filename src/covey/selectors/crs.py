@@ -42,6 +42,9 @@ class CRS(Selector):
         Whether a newly covered object weighs as its similarity or as one.
     on_orphan : {"self", "outlier"}, default="self"
         Whether objects that no edge can cover may be picked for themselves, or stay uncovered.
+    refine : bool, default=False
+        After the greedy choice, look for a smaller one with the same coverage: drop what is not needed, swap two
+        representatives for one. It never grows, takes a second or two for 6 000 objects, and draws nothing at random.
     sample_rate, tol : float, default=0.7, 0.001
         NN-Descent's share of list entries joined in a round, and the share of changed entries that ends it.
     random_state : int, RandomState instance or None, default=None
@@ -81,6 +84,7 @@ class CRS(Selector):
         "graph": [StrOptions(set(METHODS)), NeighborGraph, "sparse matrix"],
         "gain": [StrOptions(set(GAINS))],
         "on_orphan": [StrOptions(set(ORPHANS))],
+        "refine": ["boolean"],
         "sample_rate": [Interval(Real, 0, 1, closed="right")],
         "tol": [Interval(Real, 0, 1, closed="both")],
         "random_state": ["random_state"],
@@ -98,6 +102,7 @@ class CRS(Selector):
         graph: Any = "auto",
         gain: str = "similarity",
         on_orphan: str = "self",
+        refine: bool = False,
         sample_rate: float = 0.7,
         tol: float = 0.001,
         random_state: Any = None,
@@ -111,6 +116,7 @@ class CRS(Selector):
         self.graph = graph
         self.gain = gain
         self.on_orphan = on_orphan
+        self.refine = refine
         self.sample_rate = sample_rate
         self.tol = tol
         self.random_state = random_state
@@ -139,6 +145,7 @@ class CRS(Selector):
             gain=self.gain,
             on_orphan=self.on_orphan,
             with_itself=cluster.space.with_itself(),
+            refine=self.refine,
         )
         members = cluster.members
         return Prototype(

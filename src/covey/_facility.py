@@ -1,0 +1,282 @@
+"""DS3 with p = inf, solved exactly: it is the linear relaxation of facility location, or of the k-median problem.
+
+Open a share y_i of each row i, and let column j be served by open rows at costs d_ij, the cheapest first:
+
+    price    min  price * sum y + sum_j cost_j(y)        each opening has a price (regularised)
+    budget   min  sum_j cost_j(y),  sum y <= budget      openings are limited (constrained)
+
+1. Above: open whole rows, improved by adding, dropping and swapping them.
+2. Below: whatever each column is willing to pay, v_j, row i gains rho_i = sum_j min(0, d_ij - v_j) by opening, and
+   sum v + the least that the rho of open rows can add up to is a lower bound. Subgradients raise it.
+3. A row whose opening would lift the lower bound above the upper one is left out; the few that stay make a small
+   linear program, for HiGHS. Its prices v are tested against all rows, and those that would gain by them are let in.
+
+Every number that is reported is recomputed from y and v over the whole matrix: the gap holds whatever the solver did.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+SUBGRADIENTS = 300
+PATIENCE = 10
+"""Steps without a better bound before they are halved."""
+MOST_ENTRIES = 1_000_000
+"""The most costs in a linear program; with more, the whole rows and their gap are reported."""
+LET_IN = 20
+"""How many rows at most are let in at a time."""
+EXACT = 1e-9
+"""Relative gap below which two bounds are equal but for rounding."""
+
+
+@dataclass(frozen=True)
+class Openings:
+    """What opening rows costs: a price each, or a budget for all."""
+
+    price: float | None = None
+    budget: float = np.inf
+
+    def cost(self, opened: Floats) -> float:
+        return 0.0 if self.price is None else self.price * float(opened.sum())
+
+    def cheapest(self, rho: Floats) -> tuple[float, Floats]:
+        """The least that the gains of open rows can add up to, and how far each is opened for that."""
+        opened = np.zeros(rho.size)
+        if self.price is not None:
+            opened[rho + self.price < 0] = 1
+            return float((rho + self.price)[opened > 0].sum()), opened
+        order = np.argsort(rho, kind="stable")[: int(np.ceil(min(self.budget, rho.size)))]
+        opened[order] = np.clip(self.budget - np.arange(order.size), 0, 1)
+        opened[rho >= 0] = 0
+        return float(opened @ rho), opened
+
+    def hurdle(self, rho: Floats) -> float:
+        """What a row must gain to be opened."""
+        if self.price is not None:
+            return self.price
+        n = int(np.ceil(min(self.budget, rho.size)))
+        return -float(np.partition(rho, n - 1)[n - 1])
+
+
+@dataclass(frozen=True)
+class Solution:
+    """How far each row is opened, its cost, and a certified lower bound of the least cost."""
+
+    opened: Floats
+    cost: float
+    lower_bound: float
+    n_iter: int
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.cost - self.lower_bound) / max(abs(self.cost), np.finfo(float).tiny)
+
+
+def solve(costs: NDArray[Any], openings: Openings, spared: Floats) -> Solution:
+    """The least cost of serving each column, which may also stay unserved at the cost `spared`."""
+    chosen = local_search(costs, openings, spared)
+    opened = np.zeros(len(costs))
+    opened[chosen] = 1
+    best = Solution(opened, _cost(costs, openings, spared, opened), -np.inf, 0)
+    willing, best = _raise_bound(costs, openings, spared, best)
+    if best.gap > EXACT:
+        best = _close_gap(costs, openings, spared, willing, best)
+    return best
+
+
+def serve(costs: NDArray[Any], opened: Floats, spared: Floats) -> tuple[Places, Floats]:
+    """The open rows, and what share each serves of each column: the cheapest first, of equal ones the lowest."""
+    rows = np.flatnonzero(opened > 0)
+    order = np.argsort(costs[rows], axis=0, kind="stable")
+    shares = np.empty(order.shape)
+    fill(costs[rows].astype(np.float64), order, opened[rows], spared, shares)
+    return rows, shares
+
+
+def _cost(costs: NDArray[Any], openings: Openings, spared: Floats, opened: Floats) -> float:
+    rows, shares = serve(costs, opened, spared)
+    unserved = np.maximum(1 - shares.sum(axis=0), 0)
+    spared_cost = float(np.where(unserved > 0, unserved * np.where(np.isinf(spared), 0, spared), 0).sum())
+    return float(np.einsum("ij,ij->", costs[rows], shares, dtype=np.float64)) + spared_cost + openings.cost(opened)
+
+
+def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: Solution) -> tuple[Floats, Solution]:
+    """Subgradient ascent of what the columns are willing to pay."""
+    chosen = np.flatnonzero(best.opened)
+    nearest = np.sort(costs[chosen], axis=0)[:2].astype(np.float64)
+    v = best_v = np.minimum(nearest.mean(axis=0), spared)
+    bound, scale, failures, n_iter = -np.inf, 1.0, 0, 0
+    while n_iter < SUBGRADIENTS:
+        n_iter += 1
+        rho = gains_of(costs, v)
+        least, opened = openings.cheapest(rho)
+        value = float(v.sum()) + least
+        failures = 0 if value > bound else failures + 1
+        if value > bound:
+            bound, best_v = value, v
+        if failures == PATIENCE:
+            scale, failures, v = scale / 2, 0, best_v
+            continue
+        rows = np.flatnonzero(opened)
+        slope = 1 - opened[rows] @ (costs[rows] < v)
+        steepness = float(slope @ slope)
+        if best.cost - bound <= EXACT * abs(best.cost) or steepness == 0:
+            break
+        v = np.minimum(v + scale * (best.cost - value) / steepness * slope, spared)
+    return best_v, Solution(best.opened, best.cost, bound, n_iter)
+
+
+def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing: Floats, best: Solution) -> Solution:
+    """Linear programs over the rows that may matter, until no other row would gain by their prices."""
+    rho = gains_of(costs, willing)
+    lifted = best.lower_bound + openings.hurdle(rho) + rho
+    rows = np.flatnonzero(lifted <= best.cost + EXACT * abs(best.cost))
+    rows = np.union1d(rows[np.argsort(rho[rows], kind="stable")[: 4 * LET_IN]], np.flatnonzero(best.opened))
+    n_iter = best.n_iter
+    while rows.size * costs.shape[1] <= MOST_ENTRIES:
+        n_iter += 1
+        share, v = _linear_program(costs[rows].astype(np.float64), openings, spared)
+        opened = np.zeros(len(costs))
+        opened[rows] = share
+        cost = _cost(costs, openings, spared, opened)
+        rho = gains_of(costs, v)
+        bound = max(best.lower_bound, float(v.sum()) + openings.cheapest(rho)[0])
+        opened, cost = (opened, cost) if cost <= best.cost else (best.opened, best.cost)
+        best = Solution(opened, cost, bound, n_iter)
+        outside = np.setdiff1d(np.argsort(rho, kind="stable")[: LET_IN + rows.size], rows)
+        outside = outside[-rho[outside] > openings.hurdle(rho[rows]) * (1 + EXACT)]
+        if best.gap <= EXACT or not outside.size:
+            return best
+        rows = np.union1d(rows, outside[np.argsort(rho[outside], kind="stable")[:LET_IN]])
+    return best
+
+
+def _linear_program(costs: Floats, openings: Openings, spared: Floats) -> tuple[Floats, Floats]:
+    """The best openings of these rows, and what the columns pay then.
+
+    Variables are the shares z_ij, row by row, then the openings, then what stays unserved.
+    """
+    from scipy.optimize import linprog
+
+    m, n = costs.shape
+    may_stay = np.flatnonzero(np.isfinite(spared))
+    each = sp.eye_array(n, format="csr")
+    served = sp.hstack([sp.hstack([each] * m), sp.csr_array((n, m)), each[:, may_stay]], format="csr")
+    linked = sp.hstack(
+        [sp.eye_array(m * n), -sp.kron(sp.eye_array(m), np.ones((n, 1))), sp.csr_array((m * n, may_stay.size))],
+        format="csr",
+    )
+    limits = np.zeros(m * n)
+    price = 0.0 if openings.price is None else openings.price
+    if openings.price is None:
+        budget = sp.csr_array(np.concatenate([np.zeros(m * n), np.ones(m), np.zeros(may_stay.size)])[None, :])
+        linked, limits = sp.vstack([linked, budget], format="csr"), np.append(limits, openings.budget)
+    objective = np.concatenate([costs.ravel(), np.full(m, price), spared[may_stay]])
+    solved = linprog(objective, linked, limits, served, np.ones(n), method="highs")
+    if solved.status != 0:
+        raise RuntimeError(f"HiGHS did not solve the linear program: {solved.message}")
+    opened = np.clip(solved.x[m * n : m * n + m], 0, 1)
+    if openings.price is None and opened.sum() > openings.budget:
+        opened *= openings.budget / opened.sum()  # the solver keeps to its limits only up to a tolerance
+    return opened, np.minimum(solved.eqlin.marginals, spared)
+
+
+def local_search(costs: NDArray[Any], openings: Openings, spared: Floats) -> Places:
+    """Whole rows to open, such that no other row, none fewer and no swap makes them cheaper."""
+    n = len(costs)
+    limit = n if openings.price is not None else min(n, int(openings.budget))
+    price = 0.0 if openings.price is None else openings.price
+    chosen = np.array([int(np.argmin(costs.sum(axis=1, dtype=np.float64)))])
+    while chosen.size < limit:  # greedily, the one that saves most
+        now = np.minimum(costs[chosen].min(axis=0), spared).astype(np.float64)
+        saved = gains_of(costs, now)
+        best = int(np.argmin(saved))
+        if saved[best] + price >= 0:
+            break
+        chosen = np.append(chosen, best)
+    return np.sort(swap(costs, chosen, price, openings.price is not None, spared))
+
+
+@njit(cache=True, nogil=True)
+def gains_of(costs, v):  # type: ignore[no-untyped-def]
+    """rho_i = sum_j min(0, d_ij - v_j)."""
+    rho = np.zeros(costs.shape[0])
+    for i in range(costs.shape[0]):
+        total = 0.0
+        for j in range(costs.shape[1]):
+            total += min(0.0, costs[i, j] - v[j])
+        rho[i] = total
+    return rho
+
+
+@njit(cache=True, nogil=True)
+def fill(costs, order, opened, spared, shares):  # type: ignore[no-untyped-def]
+    """Serve each column by the rows in `order`, each up to its opening, as long as it is not spared for less."""
+    for j in range(costs.shape[1]):
+        left = 1.0
+        for at in range(costs.shape[0]):
+            i = order[at, j]
+            shares[i, j] = min(left, opened[i]) if costs[i, j] < spared[j] else 0.0
+            left -= shares[i, j]
+
+
+@njit(cache=True, nogil=True)
+def nearest_two(costs, chosen, spared, nearest, first, second):  # type: ignore[no-untyped-def]
+    """Of each column the place of its cheapest open row in `chosen`, -1 if it is spared, and its two lowest costs."""
+    for j in range(costs.shape[1]):
+        nearest[j], first[j], second[j] = -1, spared[j], np.inf
+        for place in range(chosen.size):
+            cost = costs[chosen[place], j]
+            if cost < first[j]:
+                nearest[j], first[j], second[j] = place, cost, first[j]
+            elif cost < second[j]:
+                second[j] = cost
+
+
+@njit(cache=True, nogil=True)
+def swap(costs, chosen, price, may_vary, spared):  # type: ignore[no-untyped-def]
+    """Open, close and swap rows while that saves anything; only swap if their number may not vary."""
+    n = costs.shape[1]
+    nearest, first, second = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    nearest_two(costs, chosen, spared, nearest, first, second)
+    i, unchanged = 0, 0
+    while unchanged < costs.shape[0]:
+        # What opening row i saves, and what closing each open row then loses.
+        saved, lost = 0.0, np.zeros(chosen.size)
+        for j in range(n):
+            cost = costs[i, j]
+            if cost < first[j]:
+                saved += cost - first[j]
+            elif nearest[j] >= 0:
+                lost[nearest[j]] += min(cost, second[j]) - first[j]
+        worst, opens = np.argmin(lost), not np.any(chosen == i)
+        unchanged += 1
+        if opens and saved + lost[worst] < -1e-9 and (not may_vary or lost[worst] < price):
+            chosen = np.append(np.delete(chosen, worst), i)
+            unchanged = 0
+        elif opens and may_vary and saved + price < -1e-9:
+            chosen = np.append(chosen, i)
+            unchanged = 0
+        elif not opens and may_vary and chosen.size > 1 and closing_saves(chosen, i, nearest, first, second, price):
+            chosen = chosen[chosen != i]
+            unchanged = 0
+        if unchanged == 0:
+            nearest_two(costs, chosen, spared, nearest, first, second)
+        i = i + 1 if i + 1 < costs.shape[0] else 0
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def closing_saves(chosen, i, nearest, first, second, price):  # type: ignore[no-untyped-def]
+    lost = 0.0
+    for j in range(nearest.size):
+        if nearest[j] >= 0 and chosen[nearest[j]] == i:
+            lost += second[j] - first[j]
+    return lost < price - 1e-9

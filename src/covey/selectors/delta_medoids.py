@@ -1,0 +1,256 @@
+"""Delta-medoids (Liebman, Chor and Stone, 2015): every object within delta of its cluster's medoid.
+
+1. Assign: in the order of the data, each object joins the most similar representative if that is at least delta
+   similar; else it becomes one. The medoids of the iteration before are there from the start.
+2. Medoids: each group is represented by the member most similar to the others on average; if `strict`, only members
+   that all others are within delta of are eligible, and whoever opened the group is one.
+3. Repeat until the medoids stay the same.
+
+A medoid never leaves its group, so groups only get more, and between two openings the sum of similarities to the
+medoids only grows: the iteration ends. Rounding could still make sums of equal size go round in a circle, which is
+recognised.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from covey._homogeneity import mean_similarity
+from covey._known import BLOCK, KnownSimilarities
+from covey.prototype import Prototype
+from covey.selectors._base import Cluster, Selector
+
+Indices = NDArray[np.int32]
+
+BATCH = 256
+"""Of how many objects the similarities to all representatives are asked at a time."""
+ROUNDING = 1e-9
+"""No mean exceeds its largest term, but one that is rounded may: so much less is asked for."""
+
+
+class DeltaMedoids(Selector):
+    """Representatives such that every object is within delta of one of them.
+
+    Parameters
+    ----------
+    delta : "homogeneity" or float, default="homogeneity"
+        The similarity that an object must have to its representative; the cluster's mean by default. Larger, more
+        representatives.
+    similarity : str, callable or Similarity, default="cosine"
+        A name ("cosine", "dot", "euclidean", "hamming", "jaccard", "ruzicka"), s(a, b), `covey.batched`,
+        `covey.from_distance`, or "precomputed" if X is a matrix of similarities. If it is not symmetric, s(x, r) is
+        asked for an object x and a representative r.
+    strict : bool, default=True
+        Whether a medoid must be within delta of its whole group. If not, it is the member most similar to the others
+        on average, and some may not be covered in the end.
+    one_shot : bool, default=False
+        Assign once and keep whoever opened a group: far fewer evaluations, more representatives.
+    max_iter : int, default=50
+        The most iterations.
+    random_state : int, RandomState instance or None, default=None
+        Decides the pairs that are sampled where the homogeneity is not known exactly.
+    n_jobs : int or None, default=None
+        Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
+    verbose : int, default=0
+        Log each cluster's result to the logger "covey".
+
+    Attributes
+    ----------
+    sample_indices_ : int array
+        Rows of X selected: by cluster, the one with the largest group first.
+    prototypes_ : dict
+        The `Prototype` of each label; its gains are the sizes of the groups.
+    n_evaluations_ : int
+        How many similarities were computed; none is computed twice.
+    scan_rate_ : float
+        That number as a share of all pairs within clusters.
+    n_iter_ : int
+        The most iterations that a cluster took.
+    stopped_by_ : dict
+        What ended each label's iterations: "unchanged", "cycle", "max_iter" or "one_shot".
+
+    Notes
+    -----
+    The result depends on the order of the objects. Similarities are kept: 4 n^2 bytes for a cluster of n (8 n^2 if
+    they are not symmetric), 144 MB for 6 000 objects.
+
+    Examples
+    --------
+    >>> import covey
+    >>> def nearness(a, b):
+    ...     return -abs(a - b)
+    >>> numbers = [1, 2, 3, 10, 11, 12, 13, 20]
+    >>> selector = covey.DeltaMedoids(delta=-2, similarity=nearness).fit(numbers)
+    >>> [numbers[i] for i in selector.sample_indices_]
+    [11, 2, 20]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "delta": [StrOptions({"homogeneity"}), Interval(Real, None, None, closed="neither")],
+        "similarity": "no_validation",
+        "strict": ["boolean"],
+        "one_shot": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        delta: float | str = "homogeneity",
+        *,
+        similarity: Any = "cosine",
+        strict: bool = True,
+        one_shot: bool = False,
+        max_iter: int = 50,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.delta = delta
+        self.similarity = similarity
+        self.strict = strict
+        self.one_shot = one_shot
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_fit(self, n: int) -> None:
+        self.stopped_by_: dict[Any, str] = {}
+        self.n_iter_ = 0
+
+    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        space, members = cluster.space, cluster.members
+        known = KnownSimilarities(space, self.n_jobs, "use covey.CRS, whose memory grows with n")
+        delta, homogeneity = self._delta(known, rng)
+        groups, n_iter, stopped_by = self._run(known, delta)
+        self.n_iter_ = max(self.n_iter_, n_iter)
+        self.stopped_by_[cluster.label] = stopped_by
+        indices, sizes = groups.by_size()
+        covered = groups.similarities >= delta
+        covered[indices] = True
+        return Prototype(
+            label=cluster.label,
+            members=members,
+            indices=members[indices],
+            gains=sizes.astype(np.float64),
+            coverage=float(covered.mean()),
+            covered_by=np.where(covered, members[groups.medoids], -1),
+            homogeneity=homogeneity,
+            threshold=delta,
+            n_evaluations=space.n_evaluations,
+            scan_rate=space.scan_rate,
+            n_orphans=int(np.sum(sizes == 1)),
+        )
+
+    def _delta(self, known: KnownSimilarities, rng: np.random.Generator) -> tuple[float, float]:
+        """The similarity asked for, and the homogeneity if it was needed."""
+        if self.delta != "homogeneity":
+            return float(self.delta), np.nan
+        found, pairs = mean_similarity(known.space, rng)
+        if pairs is not None:
+            known.admit(pairs)
+        return found.value - ROUNDING * abs(found.value), found.value
+
+    def _run(self, known: KnownSimilarities, delta: float) -> tuple["Groups", int, str]:
+        """The last groups, the number of iterations and what ended them."""
+        seen: set[bytes] = set()
+        previous = b""
+        for n_iter, groups in enumerate(iterations(known, delta, self.strict, self.one_shot), start=1):
+            medoids = np.unique(groups.medoids).tobytes()
+            if self.one_shot:
+                return groups, n_iter, "one_shot"
+            if medoids == previous:
+                return groups, n_iter, "unchanged"
+            if medoids in seen:
+                return groups, n_iter, "cycle"
+            if n_iter == self.max_iter:
+                return groups, n_iter, "max_iter"
+            seen.add(medoids)
+            previous = medoids
+        raise AssertionError("iterations do not end by themselves")
+
+
+@dataclass(frozen=True)
+class Groups:
+    """For each object the medoid of its group and the similarity to it."""
+
+    medoids: Indices
+    similarities: NDArray[np.float64]
+
+    def by_size(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The medoids, that of the largest group first, then by index, and the sizes."""
+        medoids, sizes = np.unique(self.medoids, return_counts=True)
+        order = np.lexsort((medoids, -sizes))
+        return medoids[order].astype(np.intp), sizes[order]
+
+
+def iterations(known: KnownSimilarities, delta: float, strict: bool, one_shot: bool) -> Iterator[Groups]:
+    """The groups after each iteration, for ever."""
+    medoids = np.empty(0, dtype=np.int32)
+    while True:
+        groups = assign(known, delta, medoids)
+        if not one_shot:
+            groups = with_medoids(known, delta, groups, strict)
+        yield groups
+        medoids = np.unique(groups.medoids)
+
+
+def assign(known: KnownSimilarities, delta: float, medoids: Indices) -> Groups:
+    """Let each object join its most similar representative, the lowest of equal ones, or become one."""
+    n = known.space.n_left
+    owners, best = np.full(n, -1, dtype=np.int32), np.full(n, -np.inf)
+    representatives = medoids
+    owners[medoids] = medoids
+    for start in range(0, n, BATCH):
+        rows = start + np.flatnonzero(owners[start : start + BATCH] < 0).astype(np.int32)
+        if representatives.size and rows.size:
+            values = known.block(rows, representatives, itself=np.nan)
+            best[rows] = values.max(axis=1)
+            owners[rows] = np.where(values == best[rows, None], representatives, n).min(axis=1)
+        # Whoever is too far from all that are there becomes one itself, and those after it see it.
+        far = rows[best[rows] < delta]
+        while far.size:
+            opened = far[0]
+            owners[opened], representatives = opened, np.append(representatives, opened)
+            rows = rows[rows > opened]
+            similarities = known.of(rows, np.full(rows.size, opened))
+            closer = (similarities > best[rows]) | ((similarities == best[rows]) & (opened < owners[rows]))
+            best[rows[closer]], owners[rows[closer]] = similarities[closer], opened
+            far = rows[best[rows] < delta]
+    best[representatives] = np.inf
+    return Groups(owners, best)
+
+
+def with_medoids(known: KnownSimilarities, delta: float, groups: Groups, strict: bool) -> Groups:
+    """The same groups, each with its medoid."""
+    order = np.argsort(groups.medoids, kind="stable")
+    starts = np.flatnonzero(np.diff(groups.medoids[order], prepend=-1))
+    medoids, similarities = np.empty_like(groups.medoids), np.full(order.size, np.inf)
+    for members in np.split(order.astype(np.int32), starts[1:]):
+        medoid = medoids[members] = medoid_of(known, delta, members, strict)
+        others = members[members != medoid]
+        similarities[others] = known.of(others, np.full(others.size, medoid, dtype=np.int32))
+    return Groups(medoids, similarities)
+
+
+def medoid_of(known: KnownSimilarities, delta: float, members: Indices, strict: bool) -> np.int32:
+    """The member with the largest sum of similarities to it, the lowest of equal ones."""
+    if members.size == 1:
+        return members[0]
+    sums, least = np.empty((2, members.size))
+    step = max(1, BLOCK // members.size)
+    for at in range(0, members.size, step):
+        part = slice(at, at + step)
+        values = known.block(members, members[part], itself=np.nan)
+        sums[part], least[part] = np.nansum(values, axis=0), np.nanmin(values, axis=0)
+    if strict:
+        sums[least < delta] = -np.inf
+    return members[np.argmax(sums)]

@@ -1,0 +1,269 @@
+"""DS3: dissimilarity-based sparse subset selection (Elhamifar, Sapiro and Sastry, 2016).
+
+Let row i of Z tell what share of each object j the object i represents, at the cost d_ij of representing j by i. Find
+
+    min <D, Z>                                    sum_i |Z_i|_inf <= budget    (constrained)
+    min lambda * sum_i |Z_i|_p + <D, Z>           lambda = alpha * lambda_max  (regularised)
+
+with Z >= 0 whose columns sum to 1. Few rows are used then; they are the representatives. For p = inf the problem is
+solved exactly (`_facility.py`), for p = 2 until the certified gap is small (`_admm.py`).
+"""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, Options
+
+from covey import _admm, _facility
+from covey._memory import check_fits
+from covey._parallel import in_batches
+from covey.prototype import Prototype
+from covey.selectors._base import Cluster, Selector
+from covey.space import Space
+
+Floats = NDArray[np.float64]
+Costs = NDArray[np.float32]
+
+USED = 0.1
+"""A row is a representative if its largest share is at least this share of the largest of all."""
+BLOCK = 1 << 20
+"""About how many similarities are asked for at a time."""
+
+
+class DS3(Selector):
+    """Representatives by sparse optimisation over all pairwise dissimilarities, with a certificate.
+
+    Parameters
+    ----------
+    budget : float, default=3
+        The most representatives of each cluster, as the sum of their largest shares; at least 1. A fractional
+        optimum may use a few more, each in part.
+    alpha : float, optional
+        Use the regularised form instead, with lambda = alpha * lambda_max: the larger, the fewer representatives; at
+        1 usually one.
+    p : {2, inf}, default=inf
+        The norm of a row of Z in the regularised form; the constrained one takes inf.
+    similarity : str, callable or Similarity, default="cosine"
+        A name ("cosine", "dot", "euclidean", "hamming", "jaccard", "ruzicka"), s(a, b), `covey.batched`,
+        `covey.from_distance`, or "precomputed" if X is a matrix of similarities. It may be asymmetric and need not be
+        metric: the cost of representing x by r is the largest similarity of two different objects less s(x, r),
+        divided by the largest such cost; 0 for r = x.
+    outliers : bool, default=False
+        Objects may stay without a representative, at the cost beta * exp(-m / sigma), where m is the least cost, over
+        0, of representing them. They are called outliers then.
+    beta, sigma : float, default=1, 1
+    tol : float, default=1e-4
+        For p = 2: the relative duality gap to stop at.
+    max_iter : int, default=3000
+        For p = 2: the most iterations.
+    n_jobs : int or None, default=None
+        Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
+    verbose : int, default=0
+        Log each cluster's result to the logger "covey".
+
+    Attributes
+    ----------
+    sample_indices_ : int array
+        Rows of X selected: by cluster, the most used first.
+    prototypes_ : dict
+        The `Prototype` of each label; its gains are the sums of the representatives' shares.
+    duality_gap_ : float
+        The largest of the clusters' relative gaps: each optimum costs at least (1 - gap) times what was found.
+    row_weights_ : float array
+        For each row of X the largest share that it represents of any object. Representatives are those of at least a
+        tenth of their cluster's largest, in the order of their Euclidean norms.
+    outliers_ : int array
+        Rows of X that stay without a representative.
+    n_evaluations_ : int
+        How many similarities were computed: all pairs within clusters.
+    scan_rate_ : float
+        Their share: 1.
+    n_iter_ : int
+        The most iterations that a cluster took.
+
+    Notes
+    -----
+    All pairs are held, in single precision: a cluster of n takes 4 n^2 bytes with p = inf (144 MB for 6 000 objects),
+    besides up to half a gigabyte for a linear program, and 32 n^2 with p = 2. A cluster that does not fit into memory
+    is refused before it is begun. With p = inf a small alpha on a large cluster may leave more rows in play than a
+    linear program can take; whole rows are returned then, with their gap.
+
+    Examples
+    --------
+    >>> import covey
+    >>> def nearness(a, b):
+    ...     return -abs(a - b)
+    >>> numbers = [1, 2, 3, 10, 11, 12, 13, 20]
+    >>> selector = covey.DS3(budget=2, similarity=nearness).fit(numbers)
+    >>> [numbers[i] for i in selector.sample_indices_], selector.duality_gap_
+    ([12, 2], 0.0)
+    """
+
+    random_state = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "budget": [Interval(Real, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither"), None],
+        "p": [Options(Real, {2, np.inf})],
+        "similarity": "no_validation",
+        "outliers": ["boolean"],
+        "beta": [Interval(Real, 0, None, closed="neither")],
+        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        budget: float = 3,
+        *,
+        alpha: float | None = None,
+        p: float = np.inf,
+        similarity: Any = "cosine",
+        outliers: bool = False,
+        beta: float = 1.0,
+        sigma: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 3000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.budget = budget
+        self.alpha = alpha
+        self.p = p
+        self.similarity = similarity
+        self.outliers = outliers
+        self.beta = beta
+        self.sigma = sigma
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_fit(self, n: int) -> None:
+        if self.alpha is None and self.p == 2:
+            raise ValueError("p must be inf with a budget, got 2; pass alpha for the regularised form.")
+        self.duality_gap_, self.n_iter_ = 0.0, 1
+        self.row_weights_, self.outliers_ = np.zeros(n), np.empty(0, dtype=np.intp)
+
+    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        space, members = cluster.space, cluster.members
+        costs, homogeneity = dissimilarities(space, self.n_jobs, 4 if self.p == np.inf else 32)
+        spared = self._spared(costs)
+        rows, shares, gap = self._solve(costs, spared)
+        if not rows.size:  # all are outliers; a prototype has at least one representative
+            rows, shares = np.array([np.argmin(costs.sum(axis=1, dtype=np.float64))]), np.zeros((1, members.size))
+        weights = shares.max(axis=1)
+        used = np.flatnonzero(weights >= USED * weights.max())
+        used = used[np.argsort(-np.linalg.norm(shares[used], axis=1), kind="stable")]
+        representatives = rows[used]
+        covered_by = representatives[_server(shares[used], costs[representatives])]
+        covered_by[1 - shares.sum(axis=0) > shares.max(axis=0)] = -1
+        covered_by[representatives] = representatives
+        self.row_weights_[members[rows]] = weights
+        self.outliers_ = np.sort(np.append(self.outliers_, members[covered_by < 0]))
+        self.duality_gap_ = max(self.duality_gap_, gap)
+        return Prototype(
+            label=cluster.label,
+            members=members,
+            indices=members[representatives],
+            gains=shares[used].sum(axis=1),
+            coverage=float(np.mean(covered_by >= 0)),
+            covered_by=np.where(covered_by >= 0, members[covered_by], -1),
+            homogeneity=homogeneity,
+            threshold=np.nan,
+            n_evaluations=space.n_evaluations,
+            scan_rate=space.scan_rate,
+            n_orphans=0,
+        )
+
+    def _spared(self, costs: Costs) -> Floats:
+        """What it costs to leave each object without a representative."""
+        if not self.outliers:
+            return np.full(len(costs), np.inf)
+        least = np.min(costs, axis=0, where=costs > 0, initial=np.inf).astype(np.float64)
+        return float(self.beta) * np.exp(-least / float(self.sigma))
+
+    def _solve(self, costs: Costs, spared: Floats) -> tuple[NDArray[np.intp], Floats, float]:
+        """The rows in use, their shares of each object, and the relative duality gap."""
+        if not costs.any():  # all the same: any object stands for all
+            return np.array([0]), np.ones((1, len(costs))), 0.0
+        if self.alpha is None:
+            openings = _facility.Openings(budget=float(self.budget))
+        else:
+            openings = _facility.Openings(price=float(self.alpha) * largest_lambda(costs, self.p))
+        if self.p == np.inf:
+            solution = _facility.solve(costs, openings, spared)
+            self.n_iter_ = max(self.n_iter_, solution.n_iter)
+            return *_facility.serve(costs, solution.opened, spared), solution.gap
+        return self._relax(costs, float(openings.price or 0), spared)
+
+    def _relax(self, costs: Costs, price: float, spared: Floats) -> tuple[NDArray[np.intp], Floats, float]:
+        columns, weights = np.ascontiguousarray(costs.T), np.full(len(costs), price)
+        if self.outliers:
+            columns, weights = np.column_stack([columns, spared.astype(columns.dtype)]), np.append(weights, 0)
+        relaxed = _admm.solve(columns, weights, float(self.tol), int(self.max_iter))
+        self.n_iter_ = max(self.n_iter_, relaxed.n_iter)
+        if relaxed.gap > self.tol:
+            warnings.warn(
+                f"DS3 stopped at a duality gap of {relaxed.gap:.2g} after max_iter={self.max_iter} iterations; raise "
+                f"max_iter, or tol above {self.tol:g}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        shares = relaxed.shares[:, : len(costs)].T
+        rows = np.flatnonzero(shares.max(axis=1) > 0)
+        return rows, shares[rows].astype(np.float64), relaxed.gap
+
+
+def dissimilarities(space: Space, n_jobs: int | None, bytes_a_pair: int) -> tuple[Costs, float]:
+    """The cost of representing object j by object i, and the mean similarity of different objects."""
+    n = space.n_left
+    check_fits(bytes_a_pair * n * n, f"DS3 on a cluster of {n} objects", "draw a sample of it, or use covey.CRS")
+    costs = np.zeros((n, n), dtype=np.float32)
+    largest, total = -np.inf, 0.0
+    origin = None  # near the largest, so that single precision keeps the digits of the differences
+    objects = np.arange(n, dtype=np.int32)
+    step = max(1, BLOCK // n)
+    for at in range(0, n, step):
+        x, r = np.meshgrid(objects[at : at + step], objects, indexing="ij")
+        asked = x < r if space.symmetric else x != r
+        x, r = x[asked], r[asked]
+        similarities = in_batches(space.score, x, r, n_jobs, space.threaded)
+        largest, total = max(largest, float(similarities.max(initial=-np.inf))), total + float(similarities.sum())
+        origin = largest if origin is None else origin
+        costs[r, x] = origin - similarities
+        if space.symmetric:
+            costs[x, r] = origin - similarities
+    if origin is None or n == 1:
+        return costs, np.nan
+    costs += np.float32(largest - origin)
+    np.maximum(costs, 0, out=costs)  # single precision may round below
+    np.fill_diagonal(costs, 0)
+    if costs.any():
+        costs /= costs.max()
+    return costs, total / space.n_pairs
+
+
+def largest_lambda(costs: Costs, p: float) -> float:
+    """lambda_max: with a larger lambda one representative is enough (for p = inf, usually)."""
+    cheapest = costs[np.argmin(costs.sum(axis=1, dtype=np.float64))].astype(np.float64)
+    largest = 0.0
+    for row in costs:
+        more = row - cheapest
+        if p == np.inf:
+            largest = max(largest, float(np.abs(more).sum()) / 2)
+        elif more.sum() > 0:
+            largest = max(largest, float(np.sqrt(more.size) * (more @ more) / (2 * more.sum())))
+    return largest
+
+
+def _server(shares: Floats, costs: Costs) -> NDArray[np.intp]:
+    """Of each object the place of the representative with its largest share; of the cheapest if none has any."""
+    return np.where(shares.max(axis=0) > 0, shares.argmax(axis=0), costs.argmin(axis=0))

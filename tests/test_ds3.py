@@ -1,0 +1,263 @@
+"""DS3 against the whole linear program, against enumeration, and against its own certificates."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
+
+import covey
+from covey import _admm, _facility, _memory
+from covey._facility import Openings
+from covey.selectors import ds3
+from covey.similarity import Similarity
+from tests.forms import Counted, similarity_matrix
+
+ALPHAS, BUDGETS = (1, 0.5, 0.2, 0.05), (1, 3, 5)
+
+
+def random_costs(n, seed, symmetric=False):
+    costs = 1 - similarity_matrix(n, np.random.default_rng(seed), symmetric)
+    return (costs / max(costs.max(), 1e-300)).astype(np.float32)
+
+
+def linear_program(costs, price=None, budget=None, spared=None):
+    """The least cost over all Z, one variable for each entry, one for each row's maximum."""
+    m, n = costs.shape
+    entries = m * n
+    rows = [np.kron(np.ones(m), np.eye(n))]
+    objective = np.concatenate([costs.astype(float).ravel(), np.full(m, price or 0.0)])
+    linked = np.hstack([np.eye(entries), -np.kron(np.eye(m), np.ones((n, 1)))])
+    limits = np.zeros(entries)
+    if budget is not None:
+        linked = np.vstack([linked, np.concatenate([np.zeros(entries), np.ones(m)])])
+        limits = np.append(limits, budget)
+    served = np.hstack([rows[0], np.zeros((n, m))])
+    if spared is not None:
+        served, linked = np.hstack([served, np.eye(n)]), np.hstack([linked, np.zeros((len(linked), n))])
+        objective = np.append(objective, spared)
+    return linprog(objective, sp.csr_array(linked), limits, sp.csr_array(served), np.ones(n)).fun
+
+
+def nobody(n):
+    return np.full(n, np.inf)
+
+
+@settings(max_examples=40)
+@given(n=st.integers(2, 25), seed=st.integers(0, 10_000), symmetric=st.booleans(), alpha=st.sampled_from(ALPHAS))
+def test_a_price_gives_the_optimum_of_the_whole_program(n, seed, symmetric, alpha):
+    costs = random_costs(n, seed, symmetric)
+    price = alpha * ds3.largest_lambda(costs, np.inf)
+    solution = _facility.solve(costs, Openings(price=price), nobody(n))
+    optimum = linear_program(costs, price=price)
+    assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-9)
+    assert solution.lower_bound <= optimum + 1e-9
+    assert solution.gap < 1e-6
+
+
+@settings(max_examples=40)
+@given(n=st.integers(2, 25), seed=st.integers(0, 10_000), symmetric=st.booleans(), budget=st.sampled_from(BUDGETS))
+def test_a_budget_gives_the_optimum_of_the_whole_program(n, seed, symmetric, budget):
+    costs = random_costs(n, seed, symmetric)
+    solution = _facility.solve(costs, Openings(budget=budget), nobody(n))
+    optimum = linear_program(costs, budget=budget)
+    assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-7)
+    assert solution.lower_bound <= optimum + 1e-9
+    assert solution.opened.sum() <= budget + 1e-9
+    assert solution.cost - solution.lower_bound <= 1e-6 * max(solution.cost, 0.01)
+
+
+@settings(max_examples=20)
+@given(n=st.integers(2, 15), seed=st.integers(0, 10_000), budget=st.sampled_from([1, 2, 2.5]))
+def test_outliers_are_one_more_row_without_a_price(n, seed, budget):
+    costs = random_costs(n, seed)
+    spared = np.random.default_rng(seed).random(n) * 0.5
+    solution = _facility.solve(costs, Openings(budget=budget), spared)
+    assert solution.cost == pytest.approx(linear_program(costs, budget=budget, spared=spared), rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_relaxation_whole_rows_and_enumeration_are_in_this_order(seed):
+    costs = random_costs(12, seed)
+    solution = _facility.solve(costs, Openings(budget=3), nobody(12))
+    chosen = _facility.local_search(costs, Openings(budget=3), nobody(12))
+    best = min(costs[list(rows)].min(axis=0).sum(dtype=float) for rows in itertools.combinations(range(12), 3))
+    found = costs[chosen].min(axis=0).sum(dtype=float)
+    assert solution.lower_bound <= solution.cost <= best + 1e-9 <= found + 2e-9
+    swapped = min(
+        costs[[*(chosen[chosen != out]), into]].min(axis=0).sum(dtype=float) for out in chosen for into in range(12)
+    )
+    assert found <= swapped + 1e-6
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_two_norm_is_certified(alpha, symmetric):
+    """Cost and bound are computed again here: weak duality proves that the optimum lies between them."""
+    costs = random_costs(200, 1, symmetric)
+    price = alpha * ds3.largest_lambda(costs, 2)
+    solved = _admm.solve(np.ascontiguousarray(costs.T), np.full(200, price), 1e-3, 3000)
+    assert solved.gap < 1e-3
+    Z = solved.shares.T.astype(float)
+    assert Z.min() >= 0
+    np.testing.assert_allclose(Z.sum(axis=0), 1, atol=1e-5)
+    cost = price * np.linalg.norm(Z, axis=1).sum() + (costs.astype(float) * Z).sum()
+    assert cost == pytest.approx(solved.cost, rel=1e-5)
+
+
+@given(n=st.integers(2, 9), seed=st.integers(0, 1000))
+@settings(max_examples=15)
+def test_two_norm_against_a_solver_for_anything(n, seed):
+    from scipy.optimize import minimize
+
+    costs = random_costs(n, seed).astype(float)
+    price = 0.3 * ds3.largest_lambda(costs.astype(np.float32), 2)
+    solved = _admm.solve(np.ascontiguousarray(costs.T.astype(np.float32)), np.full(n, price), 1e-5, 20_000)
+
+    def cost(z):
+        Z = z.reshape(n, n)
+        return price * np.sqrt((Z**2).sum(axis=1) + 1e-12).sum() + (costs * Z).sum()
+
+    whole = {"type": "eq", "fun": lambda z: z.reshape(n, n).sum(axis=0) - 1}
+    best = minimize(cost, np.full(n * n, 1 / n), bounds=[(0, 1)] * (n * n), constraints=[whole], method="SLSQP")
+    assert solved.lower_bound <= best.fun + 1e-6
+    assert solved.cost <= best.fun * (1 + 1e-3) + 1e-6
+
+
+@given(st.integers(1, 30), st.integers(0, 1000), st.sampled_from([0.3, 1.0, 3.0]))
+def test_projection_is_the_nearest_point_of_the_simplex(n, seed, spread):
+    row = np.random.default_rng(seed).standard_normal(n) * spread
+    projected = row.copy()[None, :]
+    _admm.project(projected)
+    p = projected[0]
+    assert p.min() >= 0
+    assert p.sum() == pytest.approx(1)
+    corners = np.eye(n)
+    assert np.all((row - p) @ (corners - p).T <= 1e-9)  # the angle to every corner is obtuse
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_budget_of_one_is_the_medoid(symmetric):
+    values = similarity_matrix(40, np.random.default_rng(0), symmetric)
+    selector = covey.DS3(1, similarity=Similarity(Counted(values, symmetric), symmetric)).fit(list(range(40)))
+    assert selector.sample_indices_.tolist() == [np.argmax(values.sum(axis=0))]
+    assert selector.duality_gap_ < 1e-6
+    assert selector.row_weights_[selector.sample_indices_] == pytest.approx(1)
+    np.testing.assert_array_equal(selector.prototypes_[0].covered_by, selector.sample_indices_[0])
+
+
+@pytest.mark.parametrize("options", [{"budget": 3}, {"alpha": 0.2}, {"alpha": 0.2, "p": 2}])
+def test_the_order_of_objects_does_not_matter(options):
+    X = np.random.default_rng(0).random((60, 3))
+    order = np.random.default_rng(1).permutation(60)
+    plain = covey.DS3(**options, similarity="euclidean").fit(X)
+    moved = covey.DS3(**options, similarity="euclidean").fit(X[order])
+    assert set(order[moved.sample_indices_]) == set(plain.sample_indices_)
+    np.testing.assert_allclose(moved.row_weights_, plain.row_weights_[order], atol=0.02)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 0.5}, {"alpha": 0.5, "p": 2}, {"outliers": True}])
+def test_nothing_but_the_same(options):
+    selector = covey.DS3(**options).fit(np.ones((20, 3)))
+    assert selector.sample_indices_.tolist() == [0]
+    assert selector.duality_gap_ == 0
+    single = covey.DS3(**options).fit(np.ones((1, 3)))
+    assert single.sample_indices_.tolist() == [0]
+
+
+def test_duplicates_share_a_representative():
+    X = np.repeat(np.random.default_rng(0).random((6, 3)), 5, axis=0)
+    selector = covey.DS3(6, similarity="euclidean").fit(X)
+    assert len({tuple(x) for x in X[selector.sample_indices_]}) == 6
+    assert selector.sample_indices_.size == 6
+    np.testing.assert_array_equal(X[selector.prototypes_[0].covered_by], X)
+
+
+def test_every_pair_is_evaluated_once():
+    for symmetric, n_pairs in ((True, 30 * 29 // 2), (False, 30 * 29)):
+        counted = Counted(similarity_matrix(30, np.random.default_rng(0), symmetric), symmetric)
+        selector = covey.DS3(similarity=Similarity(counted, symmetric)).fit(list(range(30)))
+        assert selector.n_evaluations_ == len(counted.calls) == len(set(counted.pairs)) == n_pairs
+        assert selector.scan_rate_ == 1
+
+
+def test_costs_follow_the_direction():
+    """Representing x by r costs as much as s(x, r) falls short."""
+    values = np.array([[1.0, 0.2, 0.9], [0.5, 1.0, 0.7], [0.1, 0.3, 1.0]])
+    space = covey.space.space_of(values, covey.similarity.resolve("precomputed"))
+    costs, mean = ds3.dissimilarities(space, 1, 4)
+    expected = (0.9 - values.T) / 0.8
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(costs, expected, rtol=1e-6)
+    assert mean == pytest.approx((0.2 + 0.9 + 0.5 + 0.7 + 0.1 + 0.3) / 6)
+
+
+def test_far_objects_become_outliers():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 0.1, (40, 2)), rng.normal(5, 0.1, (40, 2)), [[60.0, -40.0]]])
+    similarity = covey.from_distance("euclidean", "negative")
+    for options in ({"budget": 2}, {"alpha": 0.2}, {"alpha": 0.01, "p": 2}):
+        selector = covey.DS3(**options, outliers=True, sigma=0.2, similarity=similarity).fit(X)
+        assert selector.outliers_.tolist() == [80]
+        assert selector.prototypes_[0].covered_by[80] == -1
+        assert selector.prototypes_[0].coverage == 80 / 81
+        assert 80 not in selector.sample_indices_
+    assert covey.DS3(2, similarity=similarity).fit(X).outliers_.size == 0
+
+
+@pytest.mark.parametrize("p", [2, np.inf])
+def test_where_nobody_is_worth_a_representative_one_stands_for_itself(p):
+    X = np.random.default_rng(0).random((30, 3))
+    selector = covey.DS3(alpha=1.0, p=p, outliers=True, beta=1e-6).fit(X)
+    assert selector.sample_indices_.size == 1
+    assert selector.outliers_.size == 29
+    assert selector.prototypes_[0].coverage == 1 / 30
+    assert not selector.row_weights_.any()
+
+
+def test_the_gap_is_honest_where_the_program_is_too_large(monkeypatch):
+    costs = random_costs(25, 3)
+    price = 0.2 * ds3.largest_lambda(costs, np.inf)
+    optimum = linear_program(costs, price=price)
+    monkeypatch.setattr(_facility, "MOST_ENTRIES", 0)
+    solution = _facility.solve(costs, Openings(price=price), nobody(25))
+    assert solution.lower_bound <= optimum + 1e-9 <= solution.cost + 2e-9
+    assert solution.gap == pytest.approx((solution.cost - solution.lower_bound) / solution.cost)
+    assert set(solution.opened) == {0, 1}
+
+
+def test_rows_left_out_too_soon_are_let_in(monkeypatch):
+    """Whatever the first rows are, prices that are tested against all rows lead to the optimum."""
+    costs = random_costs(25, 5)
+    monkeypatch.setattr(_facility, "LET_IN", 1)
+    monkeypatch.setattr(_facility, "SUBGRADIENTS", 1)
+    for openings, optimum in (
+        (Openings(budget=3), linear_program(costs, budget=3)),
+        (Openings(price=1.0), linear_program(costs, price=1.0)),
+    ):
+        assert _facility.solve(costs, openings, nobody(25)).cost == pytest.approx(optimum, rel=1e-6)
+
+
+def test_wrong_parameters_and_too_many_objects(monkeypatch):
+    X = np.random.default_rng(0).random((50, 3))
+    with pytest.raises(ValueError, match="p must be inf with a budget, got 2; pass alpha"):
+        covey.DS3(3, p=2).fit(X)
+    with pytest.raises(ValueError, match="'budget' parameter of DS3 must be a float in the range"):
+        covey.DS3(0.5).fit(X)
+    with pytest.warns(ConvergenceWarning, match="DS3 stopped at a duality gap of"):
+        covey.DS3(alpha=0.2, p=2, max_iter=2).fit(X)
+    monkeypatch.setattr(_memory.os, "sysconf", lambda name: 50)
+    with pytest.raises(MemoryError, match=r"DS3 on a cluster of 50 objects needs .* draw a sample of it"):
+        covey.DS3().fit(X)
+
+
+def test_a_class_of_fashion_mnist_is_solved(fashion):
+    X = fashion[0][fashion[1] == 1][:1500].astype(np.float32)
+    selector = covey.DS3(3, n_jobs=2).fit(X)
+    assert selector.duality_gap_ < 1e-6
+    assert 3 <= selector.sample_indices_.size <= 9
+    assert selector.row_weights_.sum() == pytest.approx(3, abs=0.01)
