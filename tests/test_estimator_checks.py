@@ -31,8 +31,8 @@ def expected_failures(estimator):
         covey.DeltaMedoids(),
         covey.DS3(),
         covey.DS3(alpha=0.5, p=2),
-        covey.NearestPrototypeClassifier(covey.DeltaMedoids()),
-        covey.NearestPrototypeClassifier(covey.DS3()),
+        covey.NearestPrototypeClassifier(covey.DeltaMedoids(similarity="euclidean")),
+        covey.NearestPrototypeClassifier(covey.DS3(similarity="euclidean")),
     ],
     expected_failed_checks=expected_failures,
 )

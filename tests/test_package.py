@@ -24,8 +24,8 @@ def run(code):
 def test_public_names():
     assert covey.__all__ == [
         "CRS",
-        "Cover",
         "DS3",
+        "Cover",
         "DeltaMedoids",
         "Homogeneity",
         "KeepAll",

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-CHECK = 10
+CHECK = 20
 """Iterations between two looks at the gap."""
 BALANCE = 10.0
 """How far the residuals may drift apart before mu is doubled or halved."""
@@ -43,60 +43,49 @@ class Relaxed:
 
 
 def solve(costs: NDArray[Any], weights: Floats, tol: float, max_iter: int) -> Relaxed:
-    """`costs` with a row for each column of Z. They are scaled to at most 1, and so is the first mu."""
+    """`costs` with a row for each column of Z, scaled to at most 1, for which the first mu is made."""
     cheapest = int(np.argmin(costs.sum(axis=0, dtype=np.float64) + weights))
-    C, L = np.zeros_like(costs), np.zeros_like(costs)
+    C, L, Z = np.zeros_like(costs), np.zeros_like(costs), np.empty_like(costs)
     C[:, cheapest] = 1
     best = Relaxed(C.copy(), _cost(costs, weights, C), -np.inf, 0)
     mu = 0.1
     for n_iter in range(1, max_iter + 1):
-        Z = C - (L + costs) / costs.dtype.type(mu)
-        norms = np.maximum(_row_norms(Z), np.finfo(float).tiny)
-        Z *= np.maximum(0, 1 - weights / mu / norms).astype(Z.dtype)
-        before = C
-        C = Z + L / costs.dtype.type(mu)
-        project(C)
-        difference = Z - C
-        L += costs.dtype.type(mu) * difference
-        primal, dual = _norm(difference), mu * _norm(C - before)
+        norms = np.sqrt(aim(costs, C, L, mu, Z))
+        kept = np.maximum(0, 1 - weights / mu / np.maximum(norms, np.finfo(float).tiny))
+        primal, dual = np.sqrt(advance(Z, kept, mu, C, L))
         if n_iter % CHECK == 0 or n_iter == max_iter:
-            cost, bound = _cost(costs, weights, C), dual_bound(costs, weights, L)
+            cost, bound = _cost(costs, weights, C), dual_bound(costs, weights, L, best.cost * tol / 20)
             shares = C.copy() if cost < best.cost else best.shares
             best = Relaxed(shares, min(cost, best.cost), max(bound, best.lower_bound), n_iter)
             if best.gap <= tol:
                 break
-        if primal > BALANCE * dual:
+        if primal > BALANCE * mu * dual:
             mu *= 2
-        elif dual > BALANCE * primal:
+        elif mu * dual > BALANCE * primal:
             mu /= 2
     return best
 
 
-def dual_bound(costs: NDArray[Any], weights: Floats, L: NDArray[Any]) -> float:
-    """A bound from multipliers: what the columns are willing to pay, lowered by as little as makes it feasible."""
+def dual_bound(costs: NDArray[Any], weights: Floats, L: NDArray[Any], precision: float) -> float:
+    """A bound from multipliers: what the columns are willing to pay, lowered by about as little as is feasible."""
     v = -L.max(axis=1).astype(np.float64)
     free = weights == 0
     if free.any():
         v = np.minimum(v, costs[:, free].min(axis=1))
-    low, high = 0.0, max(0.0, float((v - costs.min(axis=1)).max()))
     if feasible(costs, weights, v):
         return float(v.sum())
-    while high - low > 1e-7 * max(high, 1e-300) and (high - low) * v.size > 1e-9 * max(1.0, abs(float(v.sum()))):
+    low, high = 0.0, float((v - costs.min(axis=1)).max())
+    for _ in range(60):  # halvings use up the digits
+        if (high - low) * v.size <= precision:
+            break
         middle = (low + high) / 2
         low, high = (low, middle) if feasible(costs, weights, v - middle) else (middle, high)
     return float((v - high).sum())
 
 
 def _cost(costs: NDArray[Any], weights: Floats, C: NDArray[Any]) -> float:
-    return float(weights @ _row_norms(C)) + float(np.einsum("ji,ji->", costs, C, dtype=np.float64))
-
-
-def _row_norms(Z: NDArray[Any]) -> Floats:
-    return np.sqrt(np.einsum("ji,ji->i", Z, Z, dtype=np.float64))
-
-
-def _norm(values: NDArray[Any]) -> float:
-    return float(np.sqrt(np.einsum("ji,ji->", values, values, dtype=np.float64)))
+    norms = np.sqrt(np.einsum("ji,ji->i", C, C, dtype=np.float64))
+    return float(weights @ norms) + float(np.einsum("ji,ji->", costs, C, dtype=np.float64))
 
 
 @njit(cache=True, nogil=True)
@@ -112,22 +101,46 @@ def feasible(costs, weights, v):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def project(rows):  # type: ignore[no-untyped-def]
-    """Project each row onto the simplex, in place, by Michelot's method: drop what is not positive until none is."""
-    for j in range(rows.shape[0]):
-        row = rows[j]
-        active, total = row.size, 0.0
-        for i in range(row.size):
-            total += row[i]
-        shift, shrinking = (total - 1) / active, True
-        while shrinking:
-            n_active, total = 0, 0.0
-            for i in range(row.size):
-                if row[i] > shift:
-                    n_active += 1
-                    total += row[i]
-            shrinking = n_active < active and n_active > 0
-            if shrinking:
-                active, shift = n_active, (total - 1) / n_active
-        for i in range(row.size):
-            row[i] = max(row[i] - shift, 0)
+def aim(costs, C, L, mu, Z):  # type: ignore[no-untyped-def]
+    """Z = C - (L + D) / mu, and the squared lengths of its rows."""
+    squares = np.zeros(Z.shape[1])
+    for j in range(Z.shape[0]):
+        for i in range(Z.shape[1]):
+            z = C[j, i] - (np.float64(L[j, i]) + np.float64(costs[j, i])) / mu
+            Z[j, i] = z
+            squares[i] += z * z
+    return squares
+
+
+@njit(cache=True, nogil=True)
+def advance(Z, kept, mu, C, L):  # type: ignore[no-untyped-def]
+    """Shrink Z to what is kept of its rows, project onto C, move L; the squared lengths of Z - C and of C's change."""
+    apart, moved = 0.0, 0.0
+    z, c = np.empty(Z.shape[1]), np.empty(Z.shape[1])
+    for j in range(Z.shape[0]):
+        for i in range(z.size):
+            z[i] = kept[i] * Z[j, i]
+            c[i] = z[i] + L[j, i] / mu
+        project(c)
+        for i in range(z.size):
+            apart += (z[i] - c[i]) ** 2
+            moved += (c[i] - C[j, i]) ** 2
+            L[j, i] += mu * (z[i] - c[i])
+            C[j, i] = c[i]
+    return np.array([apart, moved])
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def project(row):  # type: ignore[no-untyped-def]
+    """Project onto the simplex, in place, by Michelot's method: drop what is not positive until nothing is."""
+    active, shift, shrinking = row.size, (row.sum() - 1) / row.size, True
+    while shrinking:
+        n_active, total = 0, 0.0
+        for value in row:
+            n_active += value > shift
+            total += value if value > shift else 0.0
+        shrinking = 0 < n_active < active
+        if shrinking:
+            active, shift = n_active, (total - 1) / n_active
+    for i in range(row.size):
+        row[i] = max(row[i] - shift, 0.0)

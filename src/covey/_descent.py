@@ -37,7 +37,7 @@ SMALLEST_LIST = 10
 LONGER = 2
 """Times as long are lists where hubs stand in the way: recall .92 and not .67 for 18 846 texts and 15 neighbors."""
 MORE_REVERSED = 2
-"""Times as many reversed entries are joined where bounds settle most pairs: recall .989 and not .984 in no more time."""
+"""Times as many reversed entries are joined where bounds settle most pairs: recall .989, not .984, in the same time."""
 FEW = 500
 """With fewer objects a probe of landmarks would cost more than it saves."""
 MANY, MANY_COSTLY = 10_000, 30_000

@@ -8,8 +8,10 @@ Open a share y_i of each row i, and let column j be served by open rows at costs
 1. Above: open whole rows, improved by adding, dropping and swapping them.
 2. Below: whatever each column is willing to pay, v_j, row i gains rho_i = sum_j min(0, d_ij - v_j) by opening, and
    sum v + the least that the rho of open rows can add up to is a lower bound. Subgradients raise it.
-3. A row whose opening would lift the lower bound above the upper one is left out; the few that stay make a small
-   linear program, for HiGHS. Its prices v are tested against all rows, and those that would gain by them are let in.
+3. A row whose opening would lift the lower bound above the upper one is left out. Over the few that stay, cost_j(y) is
+   the largest of the lines p - sum_i max(0, p - d_ij) y_i, p any price, so a linear program of some of these lines
+   finds y from below (Benders). Lines that its y shows to be missing are added. What its columns pay is tested
+   against all rows, and those that would gain by it are let in.
 
 Every number that is reported is recomputed from y and v over the whole matrix: the gap holds whatever the solver did.
 """
@@ -28,12 +30,15 @@ Places = NDArray[np.intp]
 SUBGRADIENTS = 300
 PATIENCE = 10
 """Steps without a better bound before they are halved."""
-MOST_ENTRIES = 1_000_000
-"""The most costs in a linear program; with more, the whole rows and their gap are reported."""
+MOST_ENTRIES = 2_000_000
+"""The most entries of a linear program, rows times lines; beyond, what is there is reported with its gap."""
 LET_IN = 20
 """How many rows at most are let in at a time."""
+MOST_PROGRAMS = 100
 EXACT = 1e-9
 """Relative gap below which two bounds are equal but for rounding."""
+FEASIBLE = 1e-7
+"""How far the solver may violate a constraint."""
 
 
 @dataclass(frozen=True)
@@ -134,58 +139,82 @@ def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: 
 
 
 def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing: Floats, best: Solution) -> Solution:
-    """Linear programs over the rows that may matter, until no other row would gain by their prices."""
+    """Linear programs over the rows and lines that matter, until no other row or line would change them."""
     rho = gains_of(costs, willing)
     lifted = best.lower_bound + openings.hurdle(rho) + rho
     rows = np.flatnonzero(lifted <= best.cost + EXACT * abs(best.cost))
     rows = np.union1d(rows[np.argsort(rho[rows], kind="stable")[: 4 * LET_IN]], np.flatnonzero(best.opened))
-    n_iter = best.n_iter
-    while rows.size * costs.shape[1] <= MOST_ENTRIES:
-        n_iter += 1
-        share, v = _linear_program(costs[rows].astype(np.float64), openings, spared)
+    lines = Lines(np.arange(willing.size), willing)
+    for n_iter in range(best.n_iter + 1, best.n_iter + MOST_PROGRAMS + 1):
+        if rows.size * lines.columns.size > MOST_ENTRIES:
+            break
+        near = costs[rows].astype(np.float64)
+        share, estimated, v = _linear_program(near, lines, openings, spared)
         opened = np.zeros(len(costs))
         opened[rows] = share
         cost = _cost(costs, openings, spared, opened)
         rho = gains_of(costs, v)
         bound = max(best.lower_bound, float(v.sum()) + openings.cheapest(rho)[0])
-        opened, cost = (opened, cost) if cost <= best.cost else (best.opened, best.cost)
+        opened, cost = (opened, cost) if cost < best.cost else (best.opened, best.cost)
         best = Solution(opened, cost, bound, n_iter)
-        outside = np.setdiff1d(np.argsort(rho, kind="stable")[: LET_IN + rows.size], rows)
-        outside = outside[-rho[outside] > openings.hurdle(rho[rows]) * (1 + EXACT)]
-        if best.gap <= EXACT or not outside.size:
-            return best
+        outside = np.setdiff1d(np.flatnonzero(-rho > openings.hurdle(rho[rows]) * (1 + EXACT)), rows)
+        prices = _last_prices(near, share, spared)
+        missing = np.flatnonzero(prices - share @ np.maximum(prices - near, 0) > estimated + FEASIBLE)
+        if best.gap <= EXACT or not (outside.size or missing.size):
+            break
         rows = np.union1d(rows, outside[np.argsort(rho[outside], kind="stable")[:LET_IN]])
+        lines = Lines(np.append(lines.columns, missing), np.append(lines.prices, prices[missing]))
     return best
 
 
-def _linear_program(costs: Floats, openings: Openings, spared: Floats) -> tuple[Floats, Floats]:
-    """The best openings of these rows, and what the columns pay then.
+@dataclass(frozen=True)
+class Lines:
+    """Lower bounds of what serving a column costs: each for a column, at a price."""
 
-    Variables are the shares z_ij, row by row, then the openings, then what stays unserved.
+    columns: Places
+    prices: Floats
+
+
+def _linear_program(
+    costs: Floats, lines: Lines, openings: Openings, spared: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """The best openings of these rows as far as the lines tell, what each column costs then, and what it pays.
+
+    Variables are the openings, then the columns' costs.
     """
     from scipy.optimize import linprog
 
-    m, n = costs.shape
-    may_stay = np.flatnonzero(np.isfinite(spared))
-    each = sp.eye_array(n, format="csr")
-    served = sp.hstack([sp.hstack([each] * m), sp.csr_array((n, m)), each[:, may_stay]], format="csr")
-    linked = sp.hstack(
-        [sp.eye_array(m * n), -sp.kron(sp.eye_array(m), np.ones((n, 1))), sp.csr_array((m * n, may_stay.size))],
-        format="csr",
-    )
-    limits = np.zeros(m * n)
-    price = 0.0 if openings.price is None else openings.price
+    (m, n), n_lines = costs.shape, lines.columns.size
+    slopes = sp.csr_array(np.maximum(lines.prices - costs[:, lines.columns], 0).T)
+    own = sp.csr_array((np.ones(n_lines), (np.arange(n_lines), lines.columns)), shape=(n_lines, n))
+    total = sp.csr_array(np.repeat([1.0, 0.0], [m, n])[None, :])
+    constraints, limits = [sp.hstack([-slopes, -own])], [-lines.prices]
+    if np.isinf(spared).any():  # somebody must be served
+        constraints, limits = [*constraints, -total], [*limits, [-1.0]]
     if openings.price is None:
-        budget = sp.csr_array(np.concatenate([np.zeros(m * n), np.ones(m), np.zeros(may_stay.size)])[None, :])
-        linked, limits = sp.vstack([linked, budget], format="csr"), np.append(limits, openings.budget)
-    objective = np.concatenate([costs.ravel(), np.full(m, price), spared[may_stay]])
-    solved = linprog(objective, linked, limits, served, np.ones(n), method="highs")
+        constraints, limits = [*constraints, total], [*limits, [openings.budget]]
+    objective = np.repeat([openings.price or 0.0, 1.0], [m, n])
+    bounds = np.column_stack([np.zeros(m + n), np.repeat([1.0, np.inf], [m, n])])
+    solved = linprog(
+        objective, sp.vstack(constraints, format="csr"), np.concatenate(limits), bounds=bounds, method="highs-ds"
+    )
     if solved.status != 0:
         raise RuntimeError(f"HiGHS did not solve the linear program: {solved.message}")
-    opened = np.clip(solved.x[m * n : m * n + m], 0, 1)
+    opened = np.clip(solved.x[:m], 0, 1)
     if openings.price is None and opened.sum() > openings.budget:
         opened *= openings.budget / opened.sum()  # the solver keeps to its limits only up to a tolerance
-    return opened, np.minimum(solved.eqlin.marginals, spared)
+    weights = np.maximum(-solved.ineqlin.marginals[:n_lines], 0)
+    paid = np.bincount(lines.columns, weights * lines.prices, minlength=n)
+    return opened, solved.x[m:], np.minimum(paid, spared)
+
+
+def _last_prices(costs: Floats, opened: Floats, spared: Floats) -> Floats:
+    """What each column pays for the last share that it is served."""
+    order = np.argsort(costs, axis=0, kind="stable")
+    enough = np.cumsum(opened[order], axis=0) >= 1 - EXACT
+    last = np.where(enough.any(axis=0), enough.argmax(axis=0), len(costs) - 1)
+    dearest = np.take_along_axis(np.take_along_axis(costs, order, axis=0), last[None, :], axis=0)[0]
+    return np.minimum(np.where(enough.any(axis=0), dearest, np.maximum(dearest, spared)), spared)
 
 
 def local_search(costs: NDArray[Any], openings: Openings, spared: Floats) -> Places:
@@ -204,7 +233,7 @@ def local_search(costs: NDArray[Any], openings: Openings, spared: Floats) -> Pla
     return np.sort(swap(costs, chosen, price, openings.price is not None, spared))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
 def gains_of(costs, v):  # type: ignore[no-untyped-def]
     """rho_i = sum_j min(0, d_ij - v_j)."""
     rho = np.zeros(costs.shape[0])

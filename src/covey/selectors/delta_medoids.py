@@ -87,7 +87,7 @@ class DeltaMedoids(Selector):
     >>> numbers = [1, 2, 3, 10, 11, 12, 13, 20]
     >>> selector = covey.DeltaMedoids(delta=-2, similarity=nearness).fit(numbers)
     >>> [numbers[i] for i in selector.sample_indices_]
-    [11, 2, 20]
+    [2, 11, 13, 20]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

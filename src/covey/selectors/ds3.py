@@ -56,7 +56,7 @@ class DS3(Selector):
         Objects may stay without a representative, at the cost beta * exp(-m / sigma), where m is the least cost, over
         0, of representing them. They are called outliers then.
     beta, sigma : float, default=1, 1
-    tol : float, default=1e-4
+    tol : float, default=1e-3
         For p = 2: the relative duality gap to stop at.
     max_iter : int, default=3000
         For p = 2: the most iterations.
@@ -88,7 +88,7 @@ class DS3(Selector):
     Notes
     -----
     All pairs are held, in single precision: a cluster of n takes 4 n^2 bytes with p = inf (144 MB for 6 000 objects),
-    besides up to half a gigabyte for a linear program, and 32 n^2 with p = 2. A cluster that does not fit into memory
+    besides up to half a gigabyte for a linear program, and 24 n^2 with p = 2. A cluster that does not fit into memory
     is refused before it is begun. With p = inf a small alpha on a large cluster may leave more rows in play than a
     linear program can take; whole rows are returned then, with their gap.
 
@@ -129,7 +129,7 @@ class DS3(Selector):
         outliers: bool = False,
         beta: float = 1.0,
         sigma: float = 1.0,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 3000,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -154,7 +154,7 @@ class DS3(Selector):
 
     def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
         space, members = cluster.space, cluster.members
-        costs, homogeneity = dissimilarities(space, self.n_jobs, 4 if self.p == np.inf else 32)
+        costs, homogeneity = dissimilarities(space, self.n_jobs, 4 if self.p == np.inf else 24)
         spared = self._spared(costs)
         rows, shares, gap = self._solve(costs, spared)
         if not rows.size:  # all are outliers; a prototype has at least one representative
