@@ -175,9 +175,7 @@ class Lines:
     prices: Floats
 
 
-def _linear_program(
-    costs: Floats, lines: Lines, openings: Openings, spared: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _linear_program(costs: Floats, lines: Lines, openings: Openings, spared: Floats) -> tuple[Floats, Floats, Floats]:
     """The best openings of these rows as far as the lines tell, what each column costs then, and what it pays.
 
     Variables are the openings, then the columns' costs.

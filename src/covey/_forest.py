@@ -79,7 +79,9 @@ def halve(order, leaning, sizes, bars):  # type: ignore[no-untyped-def]
         size, bar = sizes[node], bars[node]
         members, leans = order[start : start + size], leaning[start : start + size]
         n_front = size - size // 2
-        room = n_front - np.count_nonzero(leans > bar)  # for those at the bar
+        room = n_front  # for those at the bar
+        for lean in leans:
+            room -= lean > bar
         front, back = start, start + n_front
         for at in range(size):
             if leans[at] > bar or (leans[at] == bar and room > 0):
