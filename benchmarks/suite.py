@@ -179,8 +179,7 @@ def descent_csr() -> list[Figure]:
 
         return run
 
-    peer()  # compiles
-    methods = ("auto", "nn-descent")
+    methods = ("auto", "nn-descent")  # the peer compiles in its first run, which no median of five is
     *times, theirs = alternate(*(ours(method) for method in methods), peer)
     return [
         Figure(

@@ -186,7 +186,8 @@ def _linear_program(costs: Floats, lines: Lines, openings: Openings, spared: Flo
     slopes = sp.csr_array(np.maximum(lines.prices - costs[:, lines.columns], 0).T)
     own = sp.csr_array((np.ones(n_lines), (np.arange(n_lines), lines.columns)), shape=(n_lines, n))
     total = sp.csr_array(np.repeat([1.0, 0.0], [m, n])[None, :])
-    constraints, limits = [sp.hstack([-slopes, -own])], [-lines.prices]
+    constraints: list[Any] = [sp.hstack([-slopes, -own])]
+    limits: list[Any] = [-lines.prices]
     if np.isinf(spared).any():  # somebody must be served
         constraints, limits = [*constraints, -total], [*limits, [-1.0]]
     if openings.price is None:

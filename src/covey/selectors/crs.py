@@ -44,7 +44,7 @@ class CRS(Selector):
         Whether objects that no edge can cover may be picked for themselves, or stay uncovered.
     refine : bool, default=False
         After the greedy choice, look for a smaller one with the same coverage: drop what is not needed, swap two
-        representatives for one. It never grows, takes a quarter of a second for 6 000 objects, and always gives the same.
+        representatives for one. It never grows, always gives the same, and takes a quarter of a second for 6 000.
     sample_rate, tol : float, default=0.7, 0.001
         NN-Descent's share of list entries joined in a round, and the share of changed entries that ends it.
     random_state : int, RandomState instance or None, default=None
