@@ -147,10 +147,24 @@ def test_groups_only_get_more_and_closer(n, seed, symmetric, strict):
 
 
 def test_without_strict_some_may_not_be_covered():
-    values = np.array([[1, 0.6, 0.6, 0.5], [0.6, 1, 0.9, 0.9], [0.6, 0.9, 1, 0.9], [0.5, 0.9, 0.9, 1]])
-    loose = covey.DeltaMedoids(0.7, similarity="precomputed", strict=False).fit(values)
-    strict = covey.DeltaMedoids(0.7, similarity="precomputed").fit(values)
-    assert loose.prototypes_[0].coverage <= strict.prototypes_[0].coverage == 1
+    """0 opens the group and is near all; 1 is nearer to all but 2, which it does not reach."""
+    values = np.array(
+        [[1, 0.7, 0.7, 0.7, 0.7], [0, 1, 0.2, 1, 1], [0, 0, 1, 0.6, 0.6], [0, 0, 0, 1, 0.6], [0, 0, 0, 0, 1]]
+    )
+    values = np.triu(values) + np.triu(values, 1).T
+    loose, strict = (
+        covey.DeltaMedoids(0.7, similarity="precomputed", strict=strict, max_iter=1).fit(values).prototypes_[0]
+        for strict in (False, True)
+    )
+    assert (loose.indices.tolist(), loose.coverage) == ([1], 0.8)
+    assert loose.covered_by.tolist() == [1, 1, -1, 1, 1]
+    assert (strict.indices.tolist(), strict.coverage) == ([0], 1)
+
+
+def test_a_single_object_represents_itself():
+    prototype = covey.DeltaMedoids().fit(np.ones((1, 3))).prototypes_[0]
+    assert prototype.indices.tolist() == prototype.covered_by.tolist() == [0]
+    assert prototype.coverage == 1
 
 
 def test_identical_objects_have_one_representative():

@@ -14,7 +14,8 @@ import covey
 from covey import _admm, _facility, _memory
 from covey._facility import Openings
 from covey.selectors import ds3
-from covey.similarity import Similarity
+from covey.similarity import Similarity, resolve
+from covey.space import space_of
 from tests.forms import Counted, similarity_matrix
 
 ALPHAS, BUDGETS = (1, 0.5, 0.2, 0.05), (1, 3, 5)
@@ -76,8 +77,12 @@ def test_a_budget_gives_the_optimum_of_the_whole_program(n, seed, symmetric, bud
 def test_outliers_are_one_more_row_without_a_price(n, seed, budget):
     costs = random_costs(n, seed)
     spared = np.random.default_rng(seed).random(n) * 0.5
-    solution = _facility.solve(costs, Openings(budget=budget), spared)
-    assert solution.cost == pytest.approx(linear_program(costs, budget=budget, spared=spared), rel=1e-6, abs=1e-7)
+    for openings in (Openings(budget=budget), Openings(price=budget / 4)):
+        solution = _facility.solve(costs, openings, spared)
+        options = {"price": openings.price} if openings.price else {"budget": budget}
+        optimum = linear_program(costs, spared=spared, **options)
+        assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-7)
+        assert solution.lower_bound <= optimum + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -97,7 +102,7 @@ def test_relaxation_whole_rows_and_enumeration_are_in_this_order(seed):
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_two_norm_is_certified(alpha, symmetric):
-    """Cost and bound are computed again here: weak duality proves that the optimum lies between them."""
+    """The cost is computed again, and the bound lies below that of every other feasible point."""
     costs = random_costs(200, 1, symmetric)
     price = alpha * ds3.largest_lambda(costs, 2)
     solved = _admm.solve(np.ascontiguousarray(costs.T), np.full(200, price), 1e-3, 3000)
@@ -107,6 +112,19 @@ def test_two_norm_is_certified(alpha, symmetric):
     np.testing.assert_allclose(Z.sum(axis=0), 1, atol=1e-5)
     cost = price * np.linalg.norm(Z, axis=1).sum() + (costs.astype(float) * Z).sum()
     assert cost == pytest.approx(solved.cost, rel=1e-5)
+    closer = _admm.solve(np.ascontiguousarray(costs.T), np.full(200, price), 1e-4, 6000)
+    assert solved.lower_bound <= closer.cost
+    assert closer.lower_bound <= solved.cost
+
+
+@given(n=st.integers(1, 12), seed=st.integers(0, 1000), price=st.sampled_from([0.1, 1.0, 10.0]))
+def test_any_multipliers_give_a_feasible_dual(n, seed, price):
+    """Whatever the multipliers: no Z, however good, costs less than the bound."""
+    rng = np.random.default_rng(seed)
+    costs = random_costs(n, seed) if n > 1 else np.zeros((1, 1), np.float32)
+    bound = _admm.dual_bound(np.ascontiguousarray(costs.T), np.full(n, price), -rng.random((n, n)), 1e-9)
+    best = _admm.solve(np.ascontiguousarray(costs.T), np.full(n, price), 1e-3, 500)
+    assert bound <= best.cost + 1e-6
 
 
 @given(n=st.integers(2, 9), seed=st.integers(0, 1000))
@@ -187,7 +205,7 @@ def test_every_pair_is_evaluated_once():
 def test_costs_follow_the_direction():
     """Representing x by r costs as much as s(x, r) falls short."""
     values = np.array([[1.0, 0.2, 0.9], [0.5, 1.0, 0.7], [0.1, 0.3, 1.0]])
-    space = covey.space.space_of(values, covey.similarity.resolve("precomputed"))
+    space = space_of(values, resolve("precomputed"))
     costs, mean = ds3.dissimilarities(space, 1, 4)
     expected = (0.9 - values.T) / 0.8
     np.fill_diagonal(expected, 0)
@@ -218,11 +236,44 @@ def test_where_nobody_is_worth_a_representative_one_stands_for_itself(p):
     assert not selector.row_weights_.any()
 
 
+@pytest.mark.parametrize("scale", [1e-25, 1e-8, 1e20])
+def test_the_scale_of_similarities_does_not_matter(scale):
+    X = np.random.default_rng(0).random((40, 3))
+    plain, scaled = (covey.DS3(2, similarity="dot").fit(rows) for rows in (X, X * scale))
+    assert plain.sample_indices_.tolist() == scaled.sample_indices_.tolist()
+    np.testing.assert_allclose(plain.row_weights_, scaled.row_weights_, atol=1e-3)
+
+
+def test_who_is_represented_at_no_cost_is_no_outlier():
+    values = np.full((6, 6), 0.1)
+    values[:2], values[:, :2] = 1, 1
+    np.fill_diagonal(values, 1)
+    assert covey.DS3(1, similarity="precomputed", outliers=True).fit(values).outliers_.size == 0
+
+
+def test_outliers_are_less_than_half_represented():
+    X = np.random.default_rng(3).random((150, 4))
+    selector = covey.DS3(3, outliers=True, beta=0.7, similarity="euclidean").fit(X)
+    space = space_of(X, resolve("euclidean"))
+    costs, _ = ds3.dissimilarities(space, 1, 4)
+    spared = selector._spared(costs)
+    solution = _facility.solve(costs, Openings(budget=3), spared)
+    _, shares = _facility.serve(costs, solution.opened, spared)
+    np.testing.assert_array_equal(np.flatnonzero(shares.sum(axis=0) < 0.5), selector.outliers_)
+
+
+def test_openings_that_serve_nobody_cost_infinitely_much():
+    costs = random_costs(6, 0)
+    assert _facility._cost(costs, Openings(budget=3), nobody(6), np.full(6, 0.1)) == np.inf
+
+
 def test_the_gap_is_honest_where_the_program_is_too_large(monkeypatch):
     costs = random_costs(25, 3)
     price = 0.2 * ds3.largest_lambda(costs, np.inf)
     optimum = linear_program(costs, price=price)
     monkeypatch.setattr(_facility, "MOST_ENTRIES", 0)
+    with pytest.warns(ConvergenceWarning, match="above tol=0.001; the linear program is too large"):
+        covey.DS3(5, similarity="euclidean").fit(np.random.default_rng(0).random((60, 4)))
     solution = _facility.solve(costs, Openings(price=price), nobody(25))
     assert solution.lower_bound <= optimum + 1e-9 <= solution.cost + 2e-9
     assert solution.gap == pytest.approx((solution.cost - solution.lower_bound) / solution.cost)

@@ -58,6 +58,25 @@ def test_refining_keeps_what_was_reached(graph, coverage, threshold, gain, on_or
     assert covered == set(np.flatnonzero(refined.covered_by >= 0).tolist())
 
 
+@given(st.integers(2, 25), st.integers(0, 10_000), st.sampled_from([0.5, 0.9, 1.0]))
+def test_refining_keeps_what_is_covered_by_a_weight_of_nothing(n, seed, coverage):
+    """Similarities may be 0, or round to 0 in the units of gains."""
+    rng = np.random.default_rng(seed)
+    weights = rng.choice([0, 1e-12, 0.5], (n, n)) + 0.0
+    stored = np.argwhere((rng.random((n, n)) < 0.3) & ~np.eye(n, dtype=bool))
+    graph = sp.csr_array((weights[tuple(stored.T)], tuple(stored.T)), shape=(n, n))
+    greedy, refined = (covey.cover(graph, coverage, refine=refine) for refine in (False, True))
+    assert refined.indices.size <= greedy.indices.size
+    assert refined.coverage >= required(coverage, n) / n
+
+
+def test_a_tiny_coverage_needs_one():
+    graph = covey.neighbor_graph(np.random.default_rng(0).random((9, 3)), 2)
+    for refine in (False, True):
+        assert covey.cover(graph, 1e-11, refine=refine).indices.size == 1
+    assert covey.cover_lower_bound(graph, 1e-11) == 1
+
+
 def test_refining_finds_what_greedy_misses():
     """Two halves are the optimum; greedy starts with the eight in the middle."""
     covers = {12: [0, 1, 2, 3, 4, 5, 14], 13: [6, 7, 8, 9, 10, 11], 14: [2, 3, 4, 5, 6, 7, 8, 9]}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import covey
+from covey.rows import CsrRows
 from covey.similarity import DISTANCES, MEASURES, names, resolve
 from covey.space import space_of
 from tests import reference
@@ -205,3 +206,26 @@ def test_table_is_complete():
 def test_rows_outside_a_similarity_s_domain_are_refused(X, name, message):
     with pytest.raises((ValueError, TypeError), match=message):
         covey.CRS(similarity=name).fit(X)
+
+
+def test_a_failure_that_does_not_come_back_is_still_a_failure():
+    calls = []
+
+    def flaky(a, b):
+        calls.append((a, b))
+        if len(calls) == 5:
+            raise TimeoutError("once")
+        return 0.5
+
+    with pytest.raises(RuntimeError, match=r"The similarity of object \d+ and object \d+ raised TimeoutError: once"):
+        covey.neighbor_graph(list(range(9)), 3, flaky)
+
+
+@pytest.mark.parametrize("statistic", ["dot", "minimum"])
+def test_spread_out_rows_give_the_same_bits(statistic):
+    rng = np.random.default_rng(0)
+    rows = CsrRows(sp.random_array((40, 300), density=0.2, format="csr", rng=rng))
+    i, j = np.indices((40, 40)).reshape(2, -1).astype(np.int32)
+    together = rows.sums(statistic, i, rows, j)  # enough pairs to spread rows out
+    alone = np.concatenate([rows.sums(statistic, i[t : t + 1], rows, j[t : t + 1]) for t in range(i.size)])
+    np.testing.assert_array_equal(together, alone)

@@ -28,6 +28,8 @@ MARGIN = 1e-9
 """Relative to the squared lengths of the rows, for the rounding of float64 sums here and in the score itself."""
 WIDEST = 1 << 15
 """In wider rows a sum of products might leave 32 bits, and its rounding the margin."""
+SHORTEST = 1e-70
+"""The squares of what shorter rows lose in rounding might vanish."""
 CHUNK_ROWS = 4096
 AHEAD = 4
 """How many pairs a row is fetched before it is needed."""

@@ -86,7 +86,7 @@ def descend(
 ) -> tuple[NeighborLists, Recall]:
     """Approximate lists of at least max(k, 10) others, and what share of the true k nearest they are estimated to hold.
 
-    `known` pairs are taken in and not scored again.
+    `known` pairs are taken in; as long as pairs are remembered, they are not scored again.
     """
     many = space.n_left > MANY
     longer = LONGER if space.hubs and many else 1
@@ -101,7 +101,7 @@ def descend(
     numbers = order if evaluator.forgetful else None
     if numbers is not None:
         evaluator.renumber(numbers)
-        order = np.sort(numbers)
+        order = np.arange(space.n_left, dtype=np.int32)
     n_sampled = int(np.ceil(sample_rate * size))
     n_reversed = n_sampled * (MORE_REVERSED if evaluator.bounded and not evaluator.forgetful else 1)
     for _ in range(MAX_ROUNDS):

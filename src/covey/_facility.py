@@ -107,8 +107,9 @@ def serve(costs: NDArray[Any], opened: Floats, spared: Floats) -> tuple[Places, 
 
 def _cost(costs: NDArray[Any], openings: Openings, spared: Floats, opened: Floats) -> float:
     rows, shares = serve(costs, opened, spared)
-    unserved = np.maximum(1 - shares.sum(axis=0), 0)
-    spared_cost = float(np.where(unserved > 0, unserved * np.where(np.isinf(spared), 0, spared), 0).sum())
+    unserved = 1 - shares.sum(axis=0)
+    left = unserved > EXACT  # not just rounding
+    spared_cost = float(unserved[left] @ spared[left])
     return float(np.einsum("ij,ij->", costs[rows], shares, dtype=np.float64)) + spared_cost + openings.cost(opened)
 
 
@@ -149,7 +150,10 @@ def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing:
         if rows.size * lines.columns.size > MOST_ENTRIES:
             break
         near = costs[rows].astype(np.float64)
-        share, estimated, v = _linear_program(near, lines, openings, spared)
+        solved = _linear_program(near, lines, openings, spared)
+        if solved is None:
+            break
+        share, estimated, v = solved
         opened = np.zeros(len(costs))
         opened[rows] = share
         cost = _cost(costs, openings, spared, opened)
@@ -175,7 +179,9 @@ class Lines:
     prices: Floats
 
 
-def _linear_program(costs: Floats, lines: Lines, openings: Openings, spared: Floats) -> tuple[Floats, Floats, Floats]:
+def _linear_program(
+    costs: Floats, lines: Lines, openings: Openings, spared: Floats
+) -> tuple[Floats, Floats, Floats] | None:
     """The best openings of these rows as far as the lines tell, what each column costs then, and what it pays.
 
     Variables are the openings, then the columns' costs.
@@ -197,11 +203,14 @@ def _linear_program(costs: Floats, lines: Lines, openings: Openings, spared: Flo
     solved = linprog(
         objective, sp.vstack(constraints, format="csr"), np.concatenate(limits), bounds=bounds, method="highs-ds"
     )
-    if solved.status != 0:
-        raise RuntimeError(f"HiGHS did not solve the linear program: {solved.message}")
+    if solved.status != 0:  # what is there is certified anyway
+        return None
     opened = np.clip(solved.x[:m], 0, 1)
+    # The solver keeps to its limits only up to a tolerance.
     if openings.price is None and opened.sum() > openings.budget:
-        opened *= openings.budget / opened.sum()  # the solver keeps to its limits only up to a tolerance
+        opened *= openings.budget / opened.sum()
+    if np.isinf(spared).any() and opened.sum() < 1:
+        opened /= opened.sum()
     weights = np.maximum(-solved.ineqlin.marginals[:n_lines], 0)
     paid = np.bincount(lines.columns, weights * lines.prices, minlength=n)
     return opened, solved.x[m:], np.minimum(paid, spared)
@@ -251,7 +260,7 @@ def fill(costs, order, opened, spared, shares):  # type: ignore[no-untyped-def]
         left = 1.0
         for at in range(costs.shape[0]):
             i = order[at, j]
-            shares[i, j] = min(left, opened[i]) if costs[i, j] < spared[j] else 0.0
+            shares[i, j] = min(left, opened[i]) if costs[i, j] <= spared[j] else 0.0
             left -= shares[i, j]
 
 

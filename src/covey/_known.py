@@ -23,8 +23,7 @@ class KnownSimilarities:
 
     def __init__(self, space: Space, n_jobs: int | None, remedy: str) -> None:
         self.space, self._n_jobs = space, n_jobs
-        self._ordered = space.n_left**2
-        size = space.n_pairs if space.symmetric else self._ordered
+        size = space.n_pairs if space.symmetric else space.n_left**2
         check_fits(8 * size, f"Keeping the similarities of {space.n_left} objects", remedy)
         self._values = np.full(size, np.nan)
 

@@ -1,9 +1,9 @@
 """Fewer representatives for the same coverage: a short local search after greedy picking.
 
-One step takes out a representative and one nearby, then puts in, while coverage falls short, the object that covers
-most of what is not covered. It stands if fewer went in than came out, or as many and no fewer objects are covered;
-else it is undone. So a representative that is not needed is dropped, two that one can replace are replaced, and steps
-between equals lead on to others.
+One step takes out a representative and one nearby, then puts in, while coverage falls short, the object that gains
+most of those that cover something they have left. It stands if fewer went in than came out, or as many and no fewer
+objects are covered; else it is undone. So a representative that is not needed is dropped, two that one can replace
+are replaced, and steps between equals lead on to others.
 
 Draws come from a fixed seed and the number of steps is given: the same graph always has the same answer.
 """
@@ -11,7 +11,7 @@ Draws come from a fixed seed and the number of steps is given: the same graph al
 import numpy as np
 from numba import njit
 
-STEPS = 2
+STEPS = 10
 """Times as many steps are made as there are objects."""
 SEED = np.uint64(0x9E3779B97F4A7C15)
 
@@ -41,12 +41,12 @@ def improve(starts, coverers, reverse_starts, reverse, alone, chosen, n_required
         before, n_new = covered, 0
         for r in out[:n_out]:
             covered -= take_out(graph, r, times, gains)
-        best = largest(gains, seed)
-        while covered < n_required and n_new < n_out and gains[best] > 0:
+        best = best_near(graph, out[:n_out], times, gains, seed)
+        while covered < n_required and n_new < n_out and best >= 0:
             covered += put_in(graph, best, times, gains)
             new[n_new] = best
             n_new += 1
-            best = largest(gains, seed)
+            best = best_near(graph, out[:n_out], times, gains, seed)
         if covered < n_required or (n_new == n_out and covered < before):
             for r in new[:n_new]:
                 take_out(graph, r, times, gains)
@@ -110,15 +110,32 @@ def nearby(graph, r, place, seed):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def largest(values, seed):  # type: ignore[no-untyped-def]
-    """Where the largest value is; of equal ones the first from a drawn place on."""
-    start = np.int64(seed % np.uint64(values.size))
-    best = start
-    for at in range(values.size):
-        turned = at + start if at + start < values.size else at + start - values.size
-        if values[turned] > values[best]:
-            best = turned
+def best_near(graph, out, times, gains, seed):  # type: ignore[no-untyped-def]
+    """Of all that cover something that these have left uncovered, the one that gains most; -1 if there is none.
+
+    Of equal ones the lowest from a drawn number on.
+    """
+    starts, coverers, reverse_starts, reverse, alone = graph
+    best, start = -1, np.int64(seed % np.uint64(gains.size))
+    for r in out:
+        for at in range(reverse_starts[r] - 1, reverse_starts[r + 1]):
+            x = r if at < reverse_starts[r] else reverse[at]
+            if times[x] == 0:
+                if alone[x]:
+                    best = better(best, x, gains, start)
+                for u in coverers[starts[x] : starts[x + 1]]:
+                    best = better(best, u, gains, start)
     return best
+
+
+@njit(cache=True, nogil=True)
+def better(a, b, gains, start):  # type: ignore[no-untyped-def]
+    """The object with the larger gain; of equal ones the first from `start` on, around."""
+    if a < 0 or gains[b] > gains[a]:
+        return b
+    if gains[b] < gains[a]:
+        return a
+    return b if (b < start, b) < (a < start, a) else a
 
 
 @njit(cache=True, nogil=True)

@@ -126,7 +126,7 @@ def _only(
     left = may_cover[edges.indices]
     starts = np.concatenate([[0], np.cumsum(left)])[edges.indptr]
     edges = sp.csr_array((edges.data[left], edges.indices[left], starts), shape=edges.shape)
-    return edges, weights[left], np.where(may_cover, own, 0)
+    return edges, np.maximum(weights[left], 1), np.where(may_cover, own, 0)  # what is covered must count
 
 
 def _reversed(edges: sp.csr_array) -> sp.csc_array:
@@ -134,8 +134,8 @@ def _reversed(edges: sp.csr_array) -> sp.csc_array:
 
 
 def required(coverage: float, n: int) -> int:
-    """The least number of objects that is a share `coverage` of n, safe from rounding (0.95 * 20 is 19)."""
-    return math.ceil(coverage * n - 1e-9)
+    """The least number of objects that is a share `coverage` of n, safe from rounding (0.95 * 20 is 19); at least 1."""
+    return max(1, math.ceil(coverage * n - 1e-9))
 
 
 def check_coverage(coverage: float) -> None:
@@ -166,7 +166,8 @@ def _integer_weights(edges: sp.csr_array, gain: str, with_itself: Floats | None)
         )
     own = np.ones(n) if with_itself is None else np.where(with_itself > 0, with_itself, 1.0)
     largest = float((own + np.bincount(edges.indices, edges.data, minlength=n)).max())
-    finest = 61 - math.ceil(math.log2(largest))  # sums just fit; only if similarities are tiny need it be so fine
+    # Sums just fit; only if similarities are tiny need it be so fine.
+    finest = min(61 - math.ceil(math.log2(largest)), 1000)
     unit = 2.0 ** (min(32, finest) if largest >= 1 else finest)
     own_units = np.maximum(np.rint(own * unit), 1)  # an uncovered object always has something to gain
     return np.rint(edges.data * unit).astype(np.int64), own_units.astype(np.int64), unit

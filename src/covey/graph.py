@@ -35,7 +35,7 @@ class NeighborGraph:
     similarities : float array of shape (n, k)
         Their similarities; -inf where there is no neighbor.
     n_evaluations : int
-        How many similarities were computed.
+        How many similarities were computed, or bounded closely enough to settle the pair.
     method : {"exact", "nn-descent", "given"}
         How the graph was made.
     mean_similarity : float or None

@@ -163,7 +163,7 @@ class _Writer:
 
     def _array(self, array: NDArray[Any], where: str) -> Any:
         if array.dtype.kind == "O":
-            return {"objects": [self.encode(item, where) for item in array.tolist()]}
+            return {"objects": [list(array.shape), [self.encode(item, where) for item in array.ravel().tolist()]]}
         self.arrays.append(array)
         return {"array": len(self.arrays) - 1}
 
@@ -206,9 +206,11 @@ class _Reader:
         return self._arrays[content]
 
     def _objects(self, content: Any) -> Any:
-        array = np.empty(len(content), dtype=object)
-        array[:] = self.decode(content)
-        return array
+        shape, items = content
+        array = np.empty(len(items), dtype=object)
+        for at, item in enumerate(items):  # one by one: lists of one length must not become rows
+            array[at] = self.decode(item)
+        return array.reshape(shape)
 
     def _csr(self, content: Any) -> Any:
         shape, *parts = content

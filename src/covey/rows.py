@@ -74,7 +74,8 @@ class CsrRows:
         out = np.empty(i.size)
         term = getattr(_kernels, statistic.upper())
         arguments = (a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, out)
-        if term in (_kernels.DOT, _kernels.MINIMUM):
+        # Spreading a row out takes as long as the rows are wide: it must serve enough pairs.
+        if term in (_kernels.DOT, _kernels.MINIMUM) and self.width <= 64 * i.size:
             _kernels.csr_shared_sum(term, self.width, *arguments)
         else:
             _kernels.csr_sum(term, *arguments)

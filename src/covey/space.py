@@ -14,13 +14,14 @@ import threading
 from abc import ABC, abstractmethod
 from array import array
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey._bounds import WIDEST, Bounds
+from covey._bounds import SHORTEST, WIDEST, Bounds
 from covey._pool import Pool
 from covey.objects import Objects, count
 from covey.rows import CsrRows, DenseRows, rows_of
@@ -182,17 +183,18 @@ class RowSpace(Space):
     def bounds(self, n_jobs: int | None) -> Bounds | None:
         if not (self.screened and isinstance(self._left, DenseRows) and self._left.width <= WIDEST):
             return None
+        small = np.flatnonzero(self._left_terms < SHORTEST**2)
+        if self._left.nonzero(small).any():
+            return None
         return Bounds(self._similarity, self._left, self._left_terms, n_jobs)
 
 
 class RenumberedSpace(Space):
-    """The objects of a square space under other numbers: t for its order[t]."""
-
-    threaded = True
-    cheap = True
+    """The objects of a square space under other numbers: t for its order[t]. That space counts."""
 
     def __init__(self, space: Space, order: Indices) -> None:
         super().__init__(space.n_left, space.n_right, space.symmetric)
+        self.threaded, self.cheap = space.threaded, space.cheap
         self._space, self._order = space, order
 
     def count(self, evaluations: int) -> None:
@@ -324,6 +326,8 @@ class ObjectSpace(FunctionSpace):
         try:
             result = self._similarity.function(self._left_objects[i], self._right_objects[j])
         except Exception:
+            return self._failure(i, j, error)
+        if isinstance(result, Real):  # it has failed once, and not again
             return self._failure(i, j, error)
         shown = "None" if result is None else f"{type(result).__name__} {result!r}"
         return TypeError(self._complaint(i, j, f"returned {shown}"))

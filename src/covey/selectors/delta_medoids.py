@@ -216,7 +216,7 @@ def assign(known: KnownSimilarities, delta: float, medoids: Indices) -> Groups:
             best[rows] = values.max(axis=1)
             owners[rows] = np.where(values == best[rows, None], representatives, n).min(axis=1)
         # Whoever is too far from all that are there becomes one itself, and those after it see it.
-        far = rows[best[rows] < delta]
+        far = rows[~(best[rows] >= delta)]  # a single object has no homogeneity, hence no delta
         while far.size:
             opened = far[0]
             owners[opened], representatives = opened, np.append(representatives, opened)
@@ -224,7 +224,7 @@ def assign(known: KnownSimilarities, delta: float, medoids: Indices) -> Groups:
             similarities = known.of(rows, np.full(rows.size, opened))
             closer = (similarities > best[rows]) | ((similarities == best[rows]) & (opened < owners[rows]))
             best[rows[closer]], owners[rows[closer]] = similarities[closer], opened
-            far = rows[best[rows] < delta]
+            far = rows[~(best[rows] >= delta)]
     best[representatives] = np.inf
     return Groups(owners, best)
 

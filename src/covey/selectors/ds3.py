@@ -40,8 +40,8 @@ class DS3(Selector):
     Parameters
     ----------
     budget : float, default=3
-        The most representatives of each cluster, as the sum of their largest shares; at least 1. A fractional
-        optimum may use a few more, each in part.
+        The most representatives of each cluster, as the sum of their largest shares; at least 1. Where a fractional
+        optimum is better, more objects than that represent, each in part: 24 for a budget of 3 and 700 uniform points.
     alpha : float, optional
         Use the regularised form instead, with lambda = alpha * lambda_max: the larger, the fewer representatives; at
         1 usually one.
@@ -57,7 +57,7 @@ class DS3(Selector):
         0, of representing them. They are called outliers then.
     beta, sigma : float, default=1, 1
     tol : float, default=1e-3
-        For p = 2: the relative duality gap to stop at.
+        The relative duality gap to stop at for p = 2, and to warn above in any case.
     max_iter : int, default=3000
         For p = 2: the most iterations.
     n_jobs : int or None, default=None
@@ -77,7 +77,7 @@ class DS3(Selector):
         For each row of X the largest share that it represents of any object. Representatives are those of at least a
         tenth of their cluster's largest, in the order of their Euclidean norms.
     outliers_ : int array
-        Rows of X that stay without a representative.
+        Rows of X of which less than half is represented.
     n_evaluations_ : int
         How many similarities were computed: all pairs within clusters.
     scan_rate_ : float
@@ -88,9 +88,10 @@ class DS3(Selector):
     Notes
     -----
     All pairs are held, in single precision: a cluster of n takes 4 n^2 bytes with p = inf (144 MB for 6 000 objects),
-    besides up to half a gigabyte for a linear program, and 24 n^2 with p = 2. A cluster that does not fit into memory
-    is refused before it is begun. With p = inf a small alpha on a large cluster may leave more rows in play than a
-    linear program can take; whole rows are returned then, with their gap.
+    30 n bytes for each representative and up to half a gigabyte for a linear program; 24 n^2 with p = 2. A cluster that
+    needs more memory than the machine has is refused before it is begun. With p = inf a large budget or a small alpha
+    on a large cluster may leave more rows in play than a linear program can take; the best that was found is returned
+    then, with its gap and a warning.
 
     Examples
     --------
@@ -164,7 +165,7 @@ class DS3(Selector):
         used = used[np.argsort(-np.linalg.norm(shares[used], axis=1), kind="stable")]
         representatives = rows[used]
         covered_by = representatives[_server(shares[used], costs[representatives])]
-        covered_by[1 - shares.sum(axis=0) > shares.max(axis=0)] = -1
+        covered_by[shares.sum(axis=0) < 0.5] = -1
         covered_by[representatives] = representatives
         self.row_weights_[members[rows]] = weights
         self.outliers_ = np.sort(np.append(self.outliers_, members[covered_by < 0]))
@@ -188,6 +189,7 @@ class DS3(Selector):
         if not self.outliers:
             return np.full(len(costs), np.inf)
         least = np.min(costs, axis=0, where=costs > 0, initial=np.inf).astype(np.float64)
+        least[np.isinf(least)] = 0  # anybody represents it at no cost
         return float(self.beta) * np.exp(-least / float(self.sigma))
 
     def _solve(self, costs: Costs, spared: Floats) -> tuple[NDArray[np.intp], Floats, float]:
@@ -200,7 +202,7 @@ class DS3(Selector):
             openings = _facility.Openings(price=float(self.alpha) * largest_lambda(costs, self.p))
         if self.p == np.inf:
             solution = _facility.solve(costs, openings, spared)
-            self.n_iter_ = max(self.n_iter_, solution.n_iter)
+            self._note(solution.n_iter, solution.gap, "the linear program is too large; use fewer objects")
             return *_facility.serve(costs, solution.opened, spared), solution.gap
         return self._relax(costs, float(openings.price or 0), spared)
 
@@ -209,17 +211,19 @@ class DS3(Selector):
         if self.outliers:
             columns, weights = np.column_stack([columns, spared.astype(columns.dtype)]), np.append(weights, 0)
         relaxed = _admm.solve(columns, weights, float(self.tol), int(self.max_iter))
-        self.n_iter_ = max(self.n_iter_, relaxed.n_iter)
-        if relaxed.gap > self.tol:
-            warnings.warn(
-                f"DS3 stopped at a duality gap of {relaxed.gap:.2g} after max_iter={self.max_iter} iterations; raise "
-                f"max_iter, or tol above {self.tol:g}.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self._note(relaxed.n_iter, relaxed.gap, f"raise max_iter above {self.max_iter}")
         shares = relaxed.shares[:, : len(costs)].T
         rows = np.flatnonzero(shares.max(axis=1) > 0)
         return rows, shares[rows].astype(np.float64), relaxed.gap
+
+    def _note(self, n_iter: int, gap: float, remedy: str) -> None:
+        self.n_iter_ = max(self.n_iter_, n_iter)
+        if gap > self.tol:
+            warnings.warn(
+                f"DS3 stopped at a duality gap of {gap:.2g}, above tol={self.tol:g}; {remedy}, or raise tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
 
 
 def dissimilarities(space: Space, n_jobs: int | None, bytes_a_pair: int) -> tuple[Costs, float]:
@@ -228,7 +232,7 @@ def dissimilarities(space: Space, n_jobs: int | None, bytes_a_pair: int) -> tupl
     check_fits(bytes_a_pair * n * n, f"DS3 on a cluster of {n} objects", "draw a sample of it, or use covey.CRS")
     costs = np.zeros((n, n), dtype=np.float32)
     largest, total = -np.inf, 0.0
-    origin = None  # near the largest, so that single precision keeps the digits of the differences
+    origin, scale = None, 0.0  # what is stored lies near 0 and 1, where single precision keeps the digits
     objects = np.arange(n, dtype=np.int32)
     step = max(1, BLOCK // n)
     for at in range(0, n, step):
@@ -237,13 +241,19 @@ def dissimilarities(space: Space, n_jobs: int | None, bytes_a_pair: int) -> tupl
         x, r = x[asked], r[asked]
         similarities = in_batches(space.score, x, r, n_jobs, space.threaded)
         largest, total = max(largest, float(similarities.max(initial=-np.inf))), total + float(similarities.sum())
-        origin = largest if origin is None else origin
-        costs[r, x] = origin - similarities
+        if origin is None:
+            origin = largest
+        short = origin - similarities
+        scale = scale or float(np.abs(short).max(initial=0.0))
+        if scale:
+            short /= scale
+        costs[r, x] = short
         if space.symmetric:
-            costs[x, r] = origin - similarities
+            costs[x, r] = short
     if origin is None or n == 1:
         return costs, np.nan
-    costs += np.float32(largest - origin)
+    if scale:
+        costs += np.float32((largest - origin) / scale)
     np.maximum(costs, 0, out=costs)  # single precision may round below
     np.fill_diagonal(costs, 0)
     if costs.any():
