@@ -23,6 +23,7 @@ from sklearn.metrics import precision_score, recall_score
 from threadpoolctl import threadpool_limits
 
 import covey
+from covey import datasets
 from tests import data
 
 RUNS = 5
@@ -165,7 +166,8 @@ def descent_csr() -> list[Figure]:
     from pynndescent import NNDescent
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    X = TfidfVectorizer(dtype=np.float32).fit_transform(data.newsgroups()[0])
+    texts = [text for subset in ("train", "test") for text in datasets.load_20newsgroups(subset).texts]
+    X = TfidfVectorizer(dtype=np.float32).fit_transform(texts)
     found = {}
 
     def peer() -> None:
@@ -381,7 +383,7 @@ def evaluations() -> str:
     cases = {f"Fashion-MNIST class {label}, cosine": (X[y == label], "cosine") for label in range(10)}
     names = list(dict.fromkeys(data.surnames()[0]))
     cases["6 000 surnames, edit ratio"] = (names[::3][:6000], ratio)
-    cases["1 330 sites, cosine of tracker profiles"] = (data.sites(), "cosine")
+    cases["1 330 sites, cosine of tracker profiles"] = (datasets.load_whotracksme().data, "cosine")
     cases["442 leaf outlines, time warping"] = (data.leaves()[:, ::4], covey.from_distance(warping))
     lines = ["| data | k | scan rate | recall | estimated recall |", "|---|---|---|---|---|"]
     for name, (objects, similarity) in cases.items():

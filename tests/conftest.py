@@ -7,6 +7,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: one o
 import pytest
 from hypothesis import settings
 
+from covey import datasets
 from tests import data
 
 settings.register_profile("covey", deadline=None, max_examples=60, derandomize=True)
@@ -14,7 +15,9 @@ settings.load_profile("covey")
 
 
 def real(load):
-    """The data set, or a skip that says what is missing."""
+    """The data set, or a skip that says what is missing; nothing is downloaded."""
+    if not os.environ.get("COVEY_DATA"):
+        pytest.skip("needs real data in the folder named by COVEY_DATA")
     try:
         return load()
     except FileNotFoundError as error:
@@ -34,3 +37,19 @@ def surnames():
 @pytest.fixture(scope="session")
 def globins():
     return real(data.globins)
+
+
+@pytest.fixture(scope="session")
+def newsgroups():
+    """Both subsets."""
+    return real(lambda: tuple(datasets.load_20newsgroups(subset) for subset in ("train", "test")))
+
+
+@pytest.fixture(scope="session")
+def email():
+    return real(datasets.load_email_eu_core)
+
+
+@pytest.fixture(scope="session")
+def sites():
+    return real(datasets.load_whotracksme)

@@ -1,12 +1,13 @@
 """Real data sets for tests and benchmarks, read from the folder named by COVEY_DATA."""
 
 import gzip
-import json
-import lzma
+import itertools
 import os
 from pathlib import Path
 
 import numpy as np
+
+from covey import datasets
 
 
 def find(*parts):
@@ -17,21 +18,10 @@ def find(*parts):
     return path
 
 
-def read_idx(path):
-    with gzip.open(path) as file:
-        content = file.read()
-    n_dimensions = content[3]
-    shape = np.frombuffer(content, ">i4", n_dimensions, offset=4)
-    return np.frombuffer(content, np.uint8, offset=4 + 4 * n_dimensions).reshape(shape)
-
-
 def fashion_mnist():
     """(X_train, y_train, X_test, y_test), images as rows of 784 bytes."""
-    parts = []
-    for split in ("train", "t10k"):
-        images = read_idx(find("fashion-mnist", f"{split}-images-idx3-ubyte.gz"))
-        parts += [images.reshape(len(images), -1), read_idx(find("fashion-mnist", f"{split}-labels-idx1-ubyte.gz"))]
-    return tuple(parts)
+    parts = (datasets.load_fashion_mnist(subset, return_X_y=True) for subset in ("train", "test"))
+    return tuple(itertools.chain.from_iterable(parts))
 
 
 def surnames():
@@ -44,20 +34,6 @@ def globins():
     """The dissimilarity matrix and labels of 213 proteins."""
     with np.load(find("protein213", "protein213.npz")) as content:
         return content["D"], content["y"]
-
-
-def newsgroups():
-    """(texts, labels, splits) of 20 Newsgroups, bydate."""
-    with lzma.open(find("20newsgroups", "20news-bydate.jsonl.xz"), "rt", encoding="utf-8") as file:
-        posts = [json.loads(line) for line in file]
-    return tuple([post[key] for post in posts] for key in ("text", "label", "split"))
-
-
-def sites():
-    """Web sites as dicts {tracker: share of page loads}."""
-    with gzip.open(find("whotracksme", "site_trackers_2018-04.jsonl.gz"), "rt", encoding="utf-8") as file:
-        records = [json.loads(line) for line in file]
-    return [next(value for value in record.values() if isinstance(value, dict)) for record in records]
 
 
 def leaves():

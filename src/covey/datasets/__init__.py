@@ -1,0 +1,23 @@
+"""Data sets of the paper's experiments: loaders for real ones, generators for the rest, and a reader of host logs.
+
+A loader looks for its files in `data_home`, then in the folder that the environment variable COVEY_DATA names, then in
+the system's data folders, and last downloads them if scikit-learn knows from where. Contents are checked.
+"""
+
+from covey.datasets._hosts import load_email_eu_core, load_whotracksme
+from covey.datasets._images import load_fashion_mnist
+from covey.datasets._logs import read_hosts
+from covey.datasets._network import make_network_hosts
+from covey.datasets._shapes import make_blob_structure, make_spirals
+from covey.datasets._texts import load_20newsgroups
+
+__all__ = [
+    "load_20newsgroups",
+    "load_email_eu_core",
+    "load_fashion_mnist",
+    "load_whotracksme",
+    "make_blob_structure",
+    "make_network_hosts",
+    "make_spirals",
+    "read_hosts",
+]

@@ -1,0 +1,58 @@
+"""Where data files are, what is in them, and whether it is what it should be."""
+
+import gzip
+import hashlib
+import lzma
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+SYSTEM = (Path("/usr/share/datasets"), Path("/usr/local/share/datasets"))
+PACKED: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
+
+
+class MissingDataError(FileNotFoundError):
+    """No file, and no way to fetch one."""
+
+
+def read(folder: str, name: str, sha256: str, data_home: Any) -> bytes:
+    """The unpacked content of a file of a data set, checked: packers differ, content must not."""
+    path = find(folder, name, data_home)
+    with open_packed(path) as file:
+        content: bytes = file.read()
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise ValueError(
+            f"{path} does not hold what it should: its content has the SHA-256 checksum {found}, expected {sha256}; "
+            "get the file again."
+        )
+    return content
+
+
+def find(folder: str, name: str, data_home: Any) -> Path:
+    """The first of the places where the file is."""
+    for place in places(folder, data_home):
+        if (place / name).is_file():
+            return place / name
+    raise MissingDataError(name)
+
+
+def places(folder: str, data_home: Any) -> Iterator[Path]:
+    """The data set's folder, or the files themselves, in each of the places to look in."""
+    for home in (data_home, os.environ.get("COVEY_DATA")):
+        if home is not None:
+            yield Path(home) / folder
+            yield Path(home)
+    yield from (system / folder for system in SYSTEM)
+
+
+def missing(title: str, folder: str, names: tuple[str, ...], remedy: str, data_home: Any) -> MissingDataError:
+    """One clear message: what is missing, where it was looked for, how to get it."""
+    looked = ", ".join(dict.fromkeys(str(place) for place in places(folder, data_home)))
+    return MissingDataError(f"{title} is not on this machine: {', '.join(names)} not found in {looked}; {remedy}.")
+
+
+def open_packed(path: Path, mode: str = "rb", **options: Any) -> Any:
+    """Open a file to read, unpacked if its name says that it is packed."""
+    return PACKED.get(path.suffix, open)(path, mode, **options)
