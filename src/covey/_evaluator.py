@@ -10,6 +10,7 @@ from covey._bounds import Bounds
 from covey._candidates import Candidates
 from covey._lists import FRESH, WAITING, NeighborLists
 from covey._pairs import ForgottenPairs, ScoredPairs, pair_set, score_pairs
+from covey._parallel import BATCH, run
 from covey.space import RenumberedSpace, Space
 
 Floats = NDArray[np.float64]
@@ -92,18 +93,22 @@ class Evaluator:
         return told
 
     def _consider(self, i: Indices, j: Indices, n_jobs: int | None) -> None:
-        """Score the pairs that no bound rules out; those that one does are settled, hence counted, as well."""
-        if self._bounds is None:
+        """Score the pairs, or at least settle that they enter no list."""
+        bounds = self._bounds
+        if bounds is None:
             self._score(i, j, n_jobs)
-            return
-        bounds = self._bounds.of(i, j, n_jobs)
-        self.space.count(i.size)
-        n = self.lists.sift(i, j, bounds)
-        i, j, bounds = i[:n], j[:n], bounds[:n]
-        if self._bounds.exact:
-            self._offer(ScoredPairs(i, j, bounds, bounds))
         else:
-            self._offer(score_pairs(self.space, i, j, counted=False, n_jobs=n_jobs))
+            batches = [slice(at, at + BATCH) for at in range(0, i.size, BATCH)]
+            run(lambda batch: self._settle(i[batch], j[batch], bounds), batches, n_jobs, self.space.threaded)
+
+    def _settle(self, i: Indices, j: Indices, bounds: Bounds) -> None:
+        """Score the pairs that no bound rules out; those that one does are settled, hence counted, as well."""
+        limits = bounds.of(i, j, n_jobs=1)
+        self.space.count(i.size)
+        n = self.lists.sift(i, j, limits)
+        i, j, limits = i[:n], j[:n], limits[:n]
+        exact = ScoredPairs(i, j, limits, limits) if bounds.exact else score_pairs(self.space, i, j, counted=False)
+        self._offer(exact)
 
     def _score(self, i: Indices, j: Indices, n_jobs: int | None) -> ScoredPairs:
         scored = score_pairs(self.space, i, j, n_jobs=n_jobs)

@@ -1,0 +1,132 @@
+"""Do methods differ, and which? Friedman's test over blocks, then every pair, corrected by Shaffer's static procedure.
+
+1. In each block (a cluster, a data set) rank the methods by their score, 1 the best, equal ones by their mean rank.
+2. Friedman: could ranks drawn at random have means so far apart?
+3. Each pair: the difference of two mean ranks is about normal, with variance k (k + 1) / (6 N).
+4. Shaffer (1986): of the k (k - 1) / 2 hypotheses "these two are equal" only certain numbers can be true at once, since
+   equality is transitive. The i-th smallest p-value is multiplied by the largest such number that is still possible
+   when the i - 1 before it are rejected, and never falls below its predecessor.
+
+The tests take blocks for independent. Clusters that one classifier tells apart are not: what one wins another loses.
+Read the result of such blocks as a description, not as a proof.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How methods rank over blocks, and which differ.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The methods.
+    ranks : float array
+        The mean rank of each, 1 the best.
+    n_blocks : int
+    statistic, p_value : float
+        Friedman's chi-squared statistic, corrected for ties, and its p-value.
+    f_statistic, f_p_value : float
+        Iman and Davenport's, less conservative.
+    adjusted : float array of shape (k, k)
+        The p-value of each pair, adjusted by Shaffer's static procedure; 1 on the diagonal.
+    """
+
+    names: tuple[str, ...]
+    ranks: Floats
+    n_blocks: int
+    statistic: float
+    p_value: float
+    f_statistic: float
+    f_p_value: float
+    adjusted: Floats
+
+    def groups(self, level: float = 0.05) -> list[tuple[str, ...]]:
+        """The largest groups of methods, neighbors by rank, of which no two differ significantly."""
+        order = np.argsort(self.ranks, kind="stable")
+        found: list[tuple[int, int]] = []
+        for start in range(order.size):
+            stop = start + 1
+            while stop < order.size and np.all(self.adjusted[order[start:stop], order[stop]] > level):
+                stop += 1
+            if stop - start > 1 and not (found and found[-1][1] >= stop):
+                found.append((start, stop))
+        return [tuple(self.names[at] for at in order[start:stop]) for start, stop in found]
+
+
+def compare(scores: Any, names: Sequence[str]) -> Comparison:
+    """Compare methods over blocks.
+
+    Parameters
+    ----------
+    scores : array of shape (n_blocks, n_methods)
+        The larger, the better.
+    names : sequence of str
+        The methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from covey.evaluation import compare
+    >>> scores = np.random.default_rng(0).random((30, 3)) + [0.8, 0.1, 0]
+    >>> found = compare(scores, ["a", "b", "c"])
+    >>> found.ranks.round(2).tolist(), found.groups()
+    ([1.17, 2.23, 2.6], [('b', 'c')])
+    """
+    from scipy import stats
+
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != len(names):
+        raise ValueError(f"scores must have a column for each of the {len(names)} names, got shape {values.shape}.")
+    n, k = values.shape
+    if k < 3 or n < 2 or not np.isfinite(values).all():
+        raise ValueError(f"scores must be finite numbers of 3 methods or more in 2 blocks or more, got shape {(n, k)}.")
+    ranks = stats.rankdata(-values, axis=1).mean(axis=0)
+    if np.ptp(values, axis=1).any():
+        statistic, p_value = map(float, stats.friedmanchisquare(*values.T))
+    else:  # nothing differs anywhere
+        statistic, p_value = 0.0, 1.0
+    rest = n * (k - 1) - statistic
+    f_statistic = (n - 1) * statistic / rest if rest > 0 else np.inf
+    f_p_value = float(stats.f.sf(f_statistic, k - 1, (k - 1) * (n - 1)))
+    pairs = np.array(list(combinations(range(k), 2)))
+    z = np.abs(ranks[pairs[:, 0]] - ranks[pairs[:, 1]]) / np.sqrt(k * (k + 1) / (6 * n))
+    adjusted = np.ones((k, k))
+    adjusted[pairs[:, 0], pairs[:, 1]] = shaffer(2 * stats.norm.sf(z), k)
+    adjusted = np.minimum(adjusted, adjusted.T)
+    return Comparison(tuple(names), ranks, n, statistic, p_value, float(f_statistic), f_p_value, adjusted)
+
+
+def shaffer(p_values: Any, n_methods: int) -> Floats:
+    """P-values of all pairs of methods, adjusted by Shaffer's static procedure, in the order given."""
+    p = np.asarray(p_values, dtype=np.float64)
+    m = n_methods * (n_methods - 1) // 2
+    if p.shape != (m,):
+        raise ValueError(f"p_values must be the {m} of all pairs of {n_methods} methods, got shape {p.shape}.")
+    possible = np.array(true_together(n_methods))
+    order = np.argsort(p, kind="stable")
+    most = possible[np.searchsorted(possible, m - np.arange(m), side="right") - 1]
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(most * p[order]))
+    return adjusted
+
+
+@lru_cache
+def true_together(k: int) -> tuple[int, ...]:
+    """How many of the hypotheses that two of k methods are equal can be true at once, ascending.
+
+    Methods that are equal form groups; a group of j makes j (j - 1) / 2 of them true.
+    """
+    if k <= 1:
+        return (0,)
+    return tuple(sorted({j * (j - 1) // 2 + x for j in range(1, k + 1) for x in true_together(k - j)}))
