@@ -68,7 +68,7 @@ def test_a_budget_gives_the_optimum_of_the_whole_program(n, seed, symmetric, bud
     optimum = linear_program(costs, budget=budget)
     assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-7)
     assert solution.lower_bound <= optimum + 1e-9
-    assert solution.opened.sum() <= budget + 1e-9
+    assert solution.answer.sum() <= budget + 1e-9
     assert solution.cost - solution.lower_bound <= 1e-6 * max(solution.cost, 0.01)
 
 
@@ -107,7 +107,7 @@ def test_two_norm_is_certified(alpha, symmetric):
     price = alpha * ds3.largest_lambda(costs, 2)
     solved = _admm.solve(np.ascontiguousarray(costs.T), np.full(200, price), 1e-3, 3000)
     assert solved.gap < 1e-3
-    Z = solved.shares.T.astype(float)
+    Z = solved.answer.T.astype(float)
     assert Z.min() >= 0
     np.testing.assert_allclose(Z.sum(axis=0), 1, atol=1e-5)
     cost = price * np.linalg.norm(Z, axis=1).sum() + (costs.astype(float) * Z).sum()
@@ -258,7 +258,7 @@ def test_outliers_are_less_than_half_represented():
     costs, _ = ds3.dissimilarities(space, 1, 4)
     spared = selector._spared(costs)
     solution = _facility.solve(costs, Openings(budget=3), spared)
-    _, shares = _facility.serve(costs, solution.opened, spared)
+    _, shares = _facility.serve(costs, solution.answer, spared)
     np.testing.assert_array_equal(np.flatnonzero(shares.sum(axis=0) < 0.5), selector.outliers_)
 
 
@@ -277,7 +277,7 @@ def test_the_gap_is_honest_where_the_program_is_too_large(monkeypatch):
     solution = _facility.solve(costs, Openings(price=price), nobody(25))
     assert solution.lower_bound <= optimum + 1e-9 <= solution.cost + 2e-9
     assert solution.gap == pytest.approx((solution.cost - solution.lower_bound) / solution.cost)
-    assert set(solution.opened) == {0, 1}
+    assert set(solution.answer) == {0, 1}
 
 
 def test_rows_left_out_too_soon_are_let_in(monkeypatch):

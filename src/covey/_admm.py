@@ -13,12 +13,13 @@ cost and bound meet. (Small changes alone would end it far from the optimum.)
 All matrices are kept with the columns of Z as rows: a projection then reads memory in order.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from covey._certificate import Certified
 
 Floats = NDArray[np.float64]
 
@@ -28,26 +29,12 @@ BALANCE = 10.0
 """How far the residuals may drift apart before mu is doubled or halved."""
 
 
-@dataclass(frozen=True)
-class Relaxed:
-    """The shares (columns of Z as rows), their cost, and a certified lower bound of the least cost."""
-
-    shares: NDArray[Any]
-    cost: float
-    lower_bound: float
-    n_iter: int
-
-    @property
-    def gap(self) -> float:
-        return max(0.0, self.cost - self.lower_bound) / max(abs(self.cost), np.finfo(float).tiny)
-
-
-def solve(costs: NDArray[Any], weights: Floats, tol: float, max_iter: int) -> Relaxed:
-    """`costs` with a row for each column of Z, scaled to at most 1, for which the first mu is made."""
+def solve(costs: NDArray[Any], weights: Floats, tol: float, max_iter: int) -> Certified:
+    """Z, its columns as rows. `costs` alike, scaled to at most 1, for which the first mu is made."""
     cheapest = int(np.argmin(costs.sum(axis=0, dtype=np.float64) + weights))
     C, L, Z = np.zeros_like(costs), np.zeros_like(costs), np.empty_like(costs)
     C[:, cheapest] = 1
-    best = Relaxed(C.copy(), _cost(costs, weights, C), -np.inf, 0)
+    best = Certified(C.copy(), _cost(costs, weights, C), -np.inf, 0)
     mu = 0.1
     for n_iter in range(1, max_iter + 1):
         norms = np.sqrt(aim(costs, C, L, mu, Z))
@@ -55,8 +42,8 @@ def solve(costs: NDArray[Any], weights: Floats, tol: float, max_iter: int) -> Re
         primal, dual = np.sqrt(advance(Z, kept, mu, C, L))
         if n_iter % CHECK == 0 or n_iter == max_iter:
             cost, bound = _cost(costs, weights, C), dual_bound(costs, weights, L, best.cost * tol / 20)
-            shares = C.copy() if cost < best.cost else best.shares
-            best = Relaxed(shares, min(cost, best.cost), max(bound, best.lower_bound), n_iter)
+            shares = C.copy() if cost < best.cost else best.answer
+            best = Certified(shares, min(cost, best.cost), max(bound, best.lower_bound), n_iter)
             if best.gap <= tol:
                 break
         if primal > BALANCE * mu * dual:

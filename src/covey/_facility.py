@@ -24,6 +24,8 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from covey._certificate import Certified
+
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
@@ -70,26 +72,12 @@ class Openings:
         return -float(np.partition(rho, n - 1)[n - 1])
 
 
-@dataclass(frozen=True)
-class Solution:
-    """How far each row is opened, its cost, and a certified lower bound of the least cost."""
-
-    opened: Floats
-    cost: float
-    lower_bound: float
-    n_iter: int
-
-    @property
-    def gap(self) -> float:
-        return max(0.0, self.cost - self.lower_bound) / max(abs(self.cost), np.finfo(float).tiny)
-
-
-def solve(costs: NDArray[Any], openings: Openings, spared: Floats) -> Solution:
-    """The least cost of serving each column, which may also stay unserved at the cost `spared`."""
+def solve(costs: NDArray[Any], openings: Openings, spared: Floats) -> Certified:
+    """How far to open each row so that serving the columns costs least; they may stay unserved at the cost `spared`."""
     chosen = local_search(costs, openings, spared)
     opened = np.zeros(len(costs))
     opened[chosen] = 1
-    best = Solution(opened, _cost(costs, openings, spared, opened), -np.inf, 0)
+    best = Certified(opened, _cost(costs, openings, spared, opened), -np.inf, 0)
     willing, best = _raise_bound(costs, openings, spared, best)
     if best.gap > EXACT:
         best = _close_gap(costs, openings, spared, willing, best)
@@ -113,9 +101,9 @@ def _cost(costs: NDArray[Any], openings: Openings, spared: Floats, opened: Float
     return float(np.einsum("ij,ij->", costs[rows], shares, dtype=np.float64)) + spared_cost + openings.cost(opened)
 
 
-def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: Solution) -> tuple[Floats, Solution]:
+def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: Certified) -> tuple[Floats, Certified]:
     """Subgradient ascent of what the columns are willing to pay."""
-    chosen = np.flatnonzero(best.opened)
+    chosen = np.flatnonzero(best.answer)
     nearest = np.sort(costs[chosen], axis=0)[:2].astype(np.float64)
     v = best_v = np.minimum(nearest.mean(axis=0), spared)
     bound, scale, failures, n_iter = -np.inf, 1.0, 0, 0
@@ -136,15 +124,15 @@ def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: 
         if best.cost - bound <= EXACT * abs(best.cost) or steepness == 0:
             break
         v = np.minimum(v + scale * (best.cost - value) / steepness * slope, spared)
-    return best_v, Solution(best.opened, best.cost, bound, n_iter)
+    return best_v, Certified(best.answer, best.cost, bound, n_iter)
 
 
-def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing: Floats, best: Solution) -> Solution:
+def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing: Floats, best: Certified) -> Certified:
     """Linear programs over the rows and lines that matter, until no other row or line would change them."""
     rho = gains_of(costs, willing)
     lifted = best.lower_bound + openings.hurdle(rho) + rho
     rows = np.flatnonzero(lifted <= best.cost + EXACT * abs(best.cost))
-    rows = np.union1d(rows[np.argsort(rho[rows], kind="stable")[: 4 * LET_IN]], np.flatnonzero(best.opened))
+    rows = np.union1d(rows[np.argsort(rho[rows], kind="stable")[: 4 * LET_IN]], np.flatnonzero(best.answer))
     lines = Lines(np.arange(willing.size), willing)
     for n_iter in range(best.n_iter + 1, best.n_iter + MOST_PROGRAMS + 1):
         if rows.size * lines.columns.size > MOST_ENTRIES:
@@ -159,8 +147,8 @@ def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing:
         cost = _cost(costs, openings, spared, opened)
         rho = gains_of(costs, v)
         bound = max(best.lower_bound, float(v.sum()) + openings.cheapest(rho)[0])
-        opened, cost = (opened, cost) if cost < best.cost else (best.opened, best.cost)
-        best = Solution(opened, cost, bound, n_iter)
+        opened, cost = (opened, cost) if cost < best.cost else (best.answer, best.cost)
+        best = Certified(opened, cost, bound, n_iter)
         outside = np.setdiff1d(np.flatnonzero(-rho > openings.hurdle(rho[rows]) * (1 + EXACT)), rows)
         prices = _last_prices(near, share, spared)
         missing = np.flatnonzero(prices - share @ np.maximum(prices - near, 0) > estimated + FEASIBLE)

@@ -203,7 +203,7 @@ class DS3(Selector):
         if self.p == np.inf:
             solution = _facility.solve(costs, openings, spared)
             self._note(solution.n_iter, solution.gap, "the linear program is too large; use fewer objects")
-            return *_facility.serve(costs, solution.opened, spared), solution.gap
+            return *_facility.serve(costs, solution.answer, spared), solution.gap
         return self._relax(costs, float(openings.price or 0), spared)
 
     def _relax(self, costs: Costs, price: float, spared: Floats) -> tuple[NDArray[np.intp], Floats, float]:
@@ -212,7 +212,7 @@ class DS3(Selector):
             columns, weights = np.column_stack([columns, spared.astype(columns.dtype)]), np.append(weights, 0)
         relaxed = _admm.solve(columns, weights, float(self.tol), int(self.max_iter))
         self._note(relaxed.n_iter, relaxed.gap, f"raise max_iter above {self.max_iter}")
-        shares = relaxed.shares[:, : len(costs)].T
+        shares = relaxed.answer[:, : len(costs)].T
         rows = np.flatnonzero(shares.max(axis=1) > 0)
         return rows, shares[rows].astype(np.float64), relaxed.gap
 
