@@ -55,6 +55,7 @@ def test_email(email):
     assert len(email.data) == email.target.size == 1005
     assert np.unique(email.target).size == 42
     assert sum(len(profile) for profile in email.data) == 25_571 - 642
+    assert sum(not profile for profile in email.data) == 181
     assert all(member not in profile for member, profile in enumerate(email.data))
 
 

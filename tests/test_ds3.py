@@ -213,6 +213,14 @@ def test_costs_follow_the_direction():
     assert mean == pytest.approx((0.2 + 0.9 + 0.5 + 0.7 + 0.1 + 0.3) / 6)
 
 
+def test_a_fractional_optimum_uses_more_objects_than_the_budget():
+    """The example of the docstring: 24 for a budget of 3, whose weights add up to 3."""
+    selector = covey.DS3(3, similarity="euclidean").fit(np.random.default_rng(0).random((700, 4)))
+    assert selector.sample_indices_.size == 24
+    assert selector.row_weights_.sum() == pytest.approx(3, abs=1e-3)
+    assert selector.duality_gap_ < 1e-6
+
+
 def test_far_objects_become_outliers():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(0, 0.1, (40, 2)), rng.normal(5, 0.1, (40, 2)), [[60.0, -40.0]]])

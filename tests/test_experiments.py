@@ -13,7 +13,7 @@ from sklearn.metrics import precision_score, recall_score
 
 import covey
 from covey.experiments import METHODS, PROBLEMS, Problem, Split, read_records, run, summarise
-from covey.experiments._runner import FILE
+from covey.experiments._runner import FILE, QUICK_FILE
 
 FEW = {name: METHODS[name] for name in ("random-5%", "CRS-k5", "full-100%")}
 
@@ -130,7 +130,8 @@ def test_a_quick_run_on_synthetic_hosts(tmp_path):
     assert max(r.size for r in records) == 100
     rows = {row.method: row for row in summarise(records)}
     assert rows["CRS-k5"].precision > rows["random-5%"].precision
-    assert json.loads((tmp_path / FILE).read_text().splitlines()[0])[0]["problem"] == "Network (synthetic)"
+    assert json.loads((tmp_path / QUICK_FILE).read_text().splitlines()[0])[0]["problem"] == "Network (synthetic)"
+    assert read_records(tmp_path) == []  # nothing of it counts as done in a full run
 
 
 def test_splits_of_real_data(email, sites):

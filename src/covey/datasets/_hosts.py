@@ -32,7 +32,7 @@ def load_email_eu_core(*, data_home: Any = None, return_X_y: bool = False) -> An
     Returns
     -------
     Bunch
-        With `data` (a profile {member: 1} for each of 1 005 members: whom they mail, without themselves; 162 mail
+        With `data` (a profile {member: 1} for each of 1 005 members: whom they mail, without themselves; 181 mail
         nobody), `target` (one of 42 departments) and `ids`.
     """
     from sklearn.utils import Bunch

@@ -21,7 +21,8 @@ from covey.experiments._problems import PROBLEMS, Problem, Split
 
 logger = logging.getLogger("covey")
 
-FILE = "records.jsonl"
+FILE, QUICK_FILE = "records.jsonl", "quick.jsonl"
+"""A quick run has its own: its records must not stand for those of a full one."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def run(
     Parameters
     ----------
     folder : path
-        Where records.jsonl is, or will be.
+        Where records.jsonl is, or will be; quick.jsonl for quick runs.
     problems, methods : mappings
         By name; the paper's by default.
     seeds : iterable of int, default=(0,)
@@ -87,8 +88,9 @@ def run(
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    _mend(path / FILE)
-    done = {(r.problem, r.method, r.seed) for r in read_records(path)}
+    file = path / (QUICK_FILE if quick else FILE)
+    _mend(file)
+    done = {(r.problem, r.method, r.seed) for r in read_records(path, quick)}
     seeds = list(seeds)
     wanted = [(problem, method, seed) for problem in problems for seed in seeds for method in methods]
     split: Split | None = None
@@ -101,16 +103,16 @@ def run(
         assert split is not None
         selector = methods[method](problems[problem].similarity, seed, n_jobs)
         records = _measure(problem, method, seed, selector, split)
-        _append(path / FILE, records)
+        _append(file, records)
         step = f"{at + 1} of {len(wanted)}"
         logger.info("%s: %s, %s, seed %d, fitted in %.1f s", step, problem, method, seed, records[0].seconds)
     asked = set(wanted)
-    return [record for record in read_records(path) if (record.problem, record.method, record.seed) in asked]
+    return [record for record in read_records(path, quick) if (record.problem, record.method, record.seed) in asked]
 
 
-def read_records(folder: Any) -> list[Record]:
-    """All records in a folder, in the order written."""
-    path = Path(folder) / FILE
+def read_records(folder: Any, quick: bool = False) -> list[Record]:
+    """All records of full or of quick runs in a folder, in the order written."""
+    path = Path(folder) / (QUICK_FILE if quick else FILE)
     if not path.exists():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
