@@ -1,21 +1,46 @@
 """The runner on small problems: what it records, that it resumes, also after a kill, and the table it makes."""
 
+import csv
 import json
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.metrics import precision_score, recall_score
+from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
 import covey
-from covey.experiments import METHODS, PROBLEMS, Problem, Split, read_records, run, summarise
+from covey.experiments import (
+    METHODS,
+    PAPER,
+    PAPER_METHODS,
+    PROBLEMS,
+    Fit,
+    Method,
+    Problem,
+    Spec,
+    Split,
+    _figures,
+    _specs,
+    _tables,
+    read_records,
+    summarise,
+)
+from covey.experiments import run as run_fits
 from covey.experiments._runner import FILE, QUICK_FILE
+from tests.browser import assert_renders
 
-FEW = {name: METHODS[name] for name in ("random-5%", "CRS-k5", "full-100%")}
+FEW = {name: METHODS[name] for name in ("random-5%", "full-100%", "CRS-k5")}
+
+
+def run(folder, problems, methods, seeds=(0,), **options):
+    """Every method on every problem."""
+    fits = [Fit(problem, method, seed) for problem in problems for method in methods for seed in seeds]
+    return run_fits(folder, fits, problems=problems, methods=methods, **options)
 
 
 def iris(seed, data_home):
@@ -25,7 +50,7 @@ def iris(seed, data_home):
     return Split(X[kept], y[kept], X[asked], y[asked])
 
 
-IRIS = {"iris": Problem(iris, {"CRS-k5": (0.9, 0.8, 7.0)})}
+IRIS = {"iris": Problem(iris, paper={"CRS-k5": (0.9, 0.8, 7.0)})}
 
 
 def test_records_are_what_the_classifier_does(tmp_path):
@@ -47,12 +72,13 @@ def test_nothing_is_done_twice(tmp_path):
 
     def counted(similarity, seed, n_jobs):
         calls.append(seed)
-        return METHODS["random-5%"](similarity, seed, n_jobs)
+        return METHODS["random-5%"].make(similarity, seed, n_jobs)
 
-    first = run(tmp_path, IRIS, {"random": counted}, seeds=[0, 1])
-    again = run(tmp_path, IRIS, {"random": counted}, seeds=[0, 1])
+    methods = {"random": Method(counted)}
+    first = run(tmp_path, IRIS, methods, seeds=[0, 1])
+    again = run(tmp_path, IRIS, methods, seeds=[0, 1])
     assert (first, calls) == (again, [0, 1])
-    more = run(tmp_path, IRIS, {"random": counted, **FEW}, seeds=[2])
+    more = run(tmp_path, IRIS, methods | FEW, seeds=[2])
     assert calls == [0, 1, 2]
     assert {r.seed for r in more} == {2}
     assert len(read_records(tmp_path)) == len(first) + len(more)
@@ -72,16 +98,16 @@ def test_a_line_cut_short_is_dropped(tmp_path):
 
 SLOW = """
 import sys, time
-from tests.test_experiments import FEW, IRIS
-from covey.experiments import run
+from tests.test_experiments import FEW, IRIS, run
+from covey.experiments import Method
 
-def slowly(make):
+def slowly(method):
     def made(*args):
         time.sleep(0.3)
-        return make(*args)
-    return made
+        return method.make(*args)
+    return Method(made)
 
-run(sys.argv[1], IRIS, {name: slowly(make) for name, make in FEW.items()}, seeds=range(5))
+run(sys.argv[1], IRIS, {name: slowly(method) for name, method in FEW.items()}, seeds=range(5))
 """
 
 
@@ -110,7 +136,6 @@ def test_the_table(tmp_path):
     assert by_method["full-100%"].percentage == 100
     assert by_method["CRS-k5"].paper == (0.9, 0.8, 7.0)
     assert by_method["random-5%"].paper is None
-    assert "0.900/0.800 (7.00 %)" in str(by_method["CRS-k5"])
     records = read_records(tmp_path)
     per_seed = [np.mean([r.recall for r in records if (r.method, r.seed) == ("CRS-k5", seed)]) for seed in (0, 1)]
     assert by_method["CRS-k5"].recall == pytest.approx(np.mean(per_seed))
@@ -118,7 +143,7 @@ def test_the_table(tmp_path):
 
 
 def test_the_papers_rows_are_all_there():
-    assert set(PROBLEMS["Fashion-MNIST"].paper) == set(METHODS)
+    assert set(PROBLEMS["Fashion-MNIST"].paper) == set(PAPER_METHODS) <= set(METHODS)
     assert PROBLEMS["20 Newsgroups"].paper["CRS-k10"] == (0.538, 0.516, 7.14)
     assert not PROBLEMS["WhoTracks.me"].paper
 
@@ -142,3 +167,149 @@ def test_splits_of_real_data(email, sites):
         assert abs(split.y.size - split.truth.size) <= 1
         assert len(split.X) == split.y.size
     assert len(email.data) + len(sites.data) == 1005 + 1330
+
+
+def test_representatives_are_listed_with_what_they_stand_for(tmp_path):
+    records = run(tmp_path, IRIS, FEW)
+    split = iris(0, None)
+    model = covey.NearestPrototypeClassifier(covey.CRS(5, random_state=0)).fit(split.X, split.y)
+    for label, found in model.selector_.prototypes_.items():
+        (mine,) = [r for r in records if (r.method, r.cluster) == ("CRS-k5", str(label))]
+        assert {row for row, _ in mine.representatives} <= set(found.indices.tolist())
+        assert sum(count for _, count in mine.representatives) == round(found.coverage * found.members.size)
+        counts = [count for _, count in mine.representatives]
+        assert counts == sorted(counts, reverse=True)
+
+
+def test_what_is_not_drawn_is_run_once():
+    fixed = Problem(iris, drawn=False)
+    spec = Spec("", "", lambda results: (), ("iris", "absent"), ("DS3", "random-5%"))
+    fits = list(spec.fits({"iris": fixed}, METHODS, 3))
+    assert fits == [Fit("iris", "DS3", 0), *(Fit("iris", "random-5%", seed) for seed in range(3))]
+    assert len(list(spec.fits({"iris": Problem(iris)}, METHODS, 3))) == 6
+
+
+def test_random_of_the_same_size():
+    split = iris(0, None)
+    ours, random = (
+        METHODS[name].make("cosine", 3, None).fit(split.X, split.y) for name in ("CRS-k10", _tables.SAME_SIZE)
+    )
+    for label, found in ours.prototypes_.items():
+        drawn = random.prototypes_[label]
+        assert drawn.indices.size == found.indices.size
+        assert np.isin(drawn.indices, found.members).all()
+    assert not np.array_equal(np.sort(ours.sample_indices_), np.sort(random.sample_indices_))
+
+
+def rows_of(show, records, problems):
+    from covey.experiments import Results
+
+    (table,) = show(Results(records, problems, lambda name: problems[name].split(0)))
+    return table.rows
+
+
+def test_only_smaller_selections_at_least_as_good_dominate(tmp_path):
+    methods = {name: METHODS[name] for name in ("CRS-k3", "CRS-k5", "CRS-k15")}
+    records = run(tmp_path, IRIS, methods)
+    measured = {row.method: row for row in summarise(records, IRIS)}
+    k15 = measured["CRS-k15"]
+    exactly = (k15.precision, k15.recall, k15.percentage + 0.01)
+    problem = Problem(iris, paper={"CRS-k10": exactly, "CRS-k5": (1.1, 0, 100), "CRS-k15": (*exactly[:2], 0.0)})
+    rows = rows_of(_tables.domination_table, records, {"iris": problem})
+    assert [row[4] for row in rows] == ["CRS-k15", "none", "none"]
+
+
+def test_against_random_pairs_by_seed(tmp_path):
+    methods = {name: METHODS[name] for name in ("CRS-k10", _tables.SAME_SIZE)}
+    records = run(tmp_path, IRIS, methods, seeds=range(6))
+    ((name, seeds, *means, p_precision, _, p_f1),) = rows_of(_tables.against_random_table, records, IRIS)
+    assert (name, seeds) == ("iris", 6)
+    assert means[0] == pytest.approx(np.mean([r.precision for r in records if r.method == "CRS-k10"]))
+    assert 0 < p_precision <= 1
+    assert 0 < p_f1 <= 1
+    same = [r if r.method == "CRS-k10" else None for r in records]
+    twice = [r for r in same if r] + [replace(r, method=_tables.SAME_SIZE) for r in same if r]
+    assert rows_of(_tables.against_random_table, twice, IRIS)[0][-3:] == (1.0, 1.0, 1.0)  # no difference, no proof
+
+
+def test_confusion_counts_every_query(tmp_path):
+    records = [r for r in run(tmp_path, IRIS, FEW) if r.method == "CRS-k5"]
+    split = iris(0, None)
+    model = covey.NearestPrototypeClassifier(covey.CRS(5, random_state=0)).fit(split.X, split.y)
+    expected = confusion_matrix(split.truth, model.predict(split.queries))
+    np.testing.assert_array_equal(_figures.confusion(records, ["0", "1", "2"]), expected)
+
+
+def test_methods_are_compared_over_clusters(tmp_path):
+    records = run(tmp_path, IRIS, FEW, seeds=[0, 1])
+    found = _figures.compare_methods(records, "iris", "recall")
+    assert set(found.names) == set(FEW)
+    assert found.n_blocks == 3
+    assert _figures.compare_methods(records, "elsewhere", "recall") is None
+
+
+def test_every_spec_of_the_paper_names_what_there_is():
+    for spec in PAPER:
+        assert set(spec.problems) <= set(PROBLEMS)
+        assert set(spec.methods) <= set(METHODS)
+        assert spec.title
+        assert spec.note
+    assert len({spec.title for spec in PAPER}) == len(PAPER)
+
+
+def hosts_only(monkeypatch):
+    """As if no real data were on the machine."""
+    from covey.datasets import MissingDataError
+    from covey.experiments import _paper
+
+    def gone(seed, data_home):
+        raise MissingDataError("it is not on this machine")
+
+    real = ("Fashion-MNIST", "20 Newsgroups", "email-Eu-core", "WhoTracks.me")
+    problems = PROBLEMS | {name: replace(PROBLEMS[name], load=gone) for name in real}
+    monkeypatch.setattr(_paper, "PROBLEMS", problems)
+
+
+def test_the_whole_report_without_real_data(tmp_path, monkeypatch, caplog):
+    """The page says what is left out; tables and figures of the rest are there, as files too."""
+    from covey.experiments import reproduce
+
+    hosts_only(monkeypatch)
+    monkeypatch.setattr(_specs, "QUICK_SEEDS", 2)
+    page = reproduce(tmp_path, quick=True, seeds=1)
+    text = page.read_text()
+    assert text.count("Left out: it is not on this machine") == 4
+    assert caplog.text.count("left out") == 4
+    for spec in PAPER:
+        assert spec.title.replace("'", "&#39;") in text
+    for stem in (
+        "impact-of-k",
+        "bars-network-synthetic",
+        "confusion-network-synthetic",
+        "points-blobs",
+        "points-spirals",
+    ):
+        assert (tmp_path / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (tmp_path / f"{stem}.svg").read_text()
+    with (tmp_path / "generator.csv").open() as file:
+        generated = list(csv.reader(file))
+    assert len(generated) == 15
+    assert all(abs(float(row[3]) - float(value)) <= 0.02 for row in generated[1:] for value in row[4:])
+    assert "stands for" in text
+    before = page.read_bytes()
+    assert reproduce(tmp_path, quick=True, seeds=1).read_bytes() == before  # from the records alone, to the byte
+    assert_renders(page, phone=True)
+
+
+def test_posts_and_profiles_to_look_at():
+    post = "From: me\nSubject: Re: cars\n\nIn article <1> you writes:\n> old\nI like this one.\n\nIt is red.\n"
+    card = PROBLEMS["20 Newsgroups"].card(post)
+    assert (card.title, card.lines) == ("Re: cars", ("I like this one.", "It is red."))
+    card = PROBLEMS["WhoTracks.me"].card({"a": 0.1, "b": 0.5, "c": 0.1})
+    assert (card.title, card.lines) == ("3 contacted", ("b: 0.5", "a: 0.1", "c: 0.1"))
+
+
+def test_email_leaves_out_who_mails_nobody(email):
+    split = PROBLEMS["email-Eu-core"].split(0)
+    assert all(split.X) and all(split.queries)  # noqa: PT018
+    assert min(len(profile) for profile in email.data) == 0

@@ -7,7 +7,6 @@ says what it is. Callables are not stored: a similarity of your own is passed ag
 
 import json
 import os
-import uuid
 import zipfile
 from dataclasses import fields
 from io import BytesIO
@@ -19,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey._descent import Recall
+from covey._whole import whole
 from covey.classifier import NearestPrototypeClassifier
 from covey.graph import NeighborGraph
 from covey.prototype import Prototype
@@ -66,21 +66,12 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"estimator must be fitted before it is saved, got an unfitted {name}; call fit first.")
     writer = _Writer()
     content = json.dumps({"format": FORMAT, "content": writer.encode(estimator), "callable": writer.callable})
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"path must lie in an existing folder, got {str(target.parent)!r}; create it first.")
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        with zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("covey.json", content)
-            for number, array in enumerate(writer.arrays):
-                buffer = BytesIO()
-                np.lib.format.write_array(buffer, array, allow_pickle=False)
-                archive.writestr(f"{number}.npy", buffer.getvalue())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole(path) as temporary, zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("covey.json", content)
+        for number, array in enumerate(writer.arrays):
+            buffer = BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            archive.writestr(f"{number}.npy", buffer.getvalue())
 
 
 def load(path: str | os.PathLike[str], similarity: Any = None) -> Any:

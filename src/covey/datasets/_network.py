@@ -3,8 +3,9 @@
 A host is {server: number of 5-minute windows of a day in which it was contacted}. In each cluster there are
 
     common     the cluster's own servers, and a few that everybody contacts (updates, names, time)
-    varying    how much each host uses them, servers of a group within the cluster, and servers of the host alone,
-               drawn from all servers of the network by Zipf's law
+    varying    how much each host uses them, servers of a group within the cluster, servers of another cluster (a large
+               one more likely) that the host visits, and servers of the host alone, drawn from all servers of the
+               network by Zipf's law
 
 and one number, how much the varying part weighs, which decides the homogeneity: with 0 all hosts look the same. It is
 found by bisection on the exact homogeneity of the finished hosts.
@@ -39,7 +40,7 @@ CLUSTERS = {
 }
 """Size and homogeneity of each cluster, from the paper."""
 WINDOWS = 288
-N_CORE, N_GROUPS, N_OF_GROUP, N_OWN, N_SHARED, N_SERVERS = 12, 4, 5, 20, 4, 20_000
+N_CORE, N_GROUPS, N_OF_GROUP, N_VISITED, N_OWN, N_SHARED, N_SERVERS = 12, 4, 5, 6, 20, 4, 20_000
 N_COLUMNS = len(CLUSTERS) * (N_CORE + N_GROUPS * N_OF_GROUP) + N_SHARED + N_SERVERS
 
 
@@ -116,8 +117,13 @@ def _draw(at: int, size: int, target: float, rng: np.random.Generator) -> Hosts:
     of_group = groups + rng.integers(N_GROUPS, size=size)[:, None] * N_OF_GROUP + np.arange(N_OF_GROUP)
     zipf = np.arange(1, N_SERVERS + 1) ** -0.9
     own = N_COLUMNS - N_SERVERS + rng.choice(N_SERVERS, (size, N_OWN), p=zipf / zipf.sum())
-    values = np.hstack([rng.random(of_group.shape), rng.lognormal(-1, 0.7, own.shape)])
-    return Hosts(np.append(core, shared), common, spread, _rows(np.hstack([of_group, own]), values), peak)
+    others = np.array([0 if other == at else n for other, (n, _) in enumerate(CLUSTERS.values())])
+    visited_cluster = rng.choice(len(CLUSTERS), size, p=others / others.sum())
+    visited = visited_cluster[:, None] * N_CORE + rng.integers(N_CORE, size=(size, N_VISITED))
+    visits = rng.lognormal(-1.2, 1, (size, 1)) * rng.random(visited.shape)
+    servers = np.hstack([of_group, own, visited])
+    values = np.hstack([rng.random(of_group.shape), rng.lognormal(-1, 0.7, own.shape), visits])
+    return Hosts(np.append(core, shared), common, spread, _rows(servers, values), peak)
 
 
 def _rows(servers: NDArray[np.intp], values: Floats) -> sp.csr_array:

@@ -1,16 +1,35 @@
-"""The paper's comparison of methods, run again: problems x methods x seeds, recorded as it goes, resumed where it
-stopped.
+"""The paper's experiments, run again: problems x methods x seeds, recorded as it goes, resumed where it stopped.
 
->>> from covey.experiments import METHODS, PROBLEMS
->>> list(METHODS)
+>>> from covey.experiments import PAPER_METHODS, PROBLEMS
+>>> list(PAPER_METHODS)
 ['delta-medoids', 'DS3', 'random-5%', 'full-100%', 'CRS-k5', 'CRS-k10', 'CRS-k15']
->>> list(PROBLEMS)
+>>> list(PROBLEMS)[:5]
 ['Fashion-MNIST', '20 Newsgroups', 'Network (synthetic)', 'email-Eu-core', 'WhoTracks.me']
 """
 
-from covey.experiments._methods import METHODS
+from covey.experiments._methods import METHODS, PAPER_METHODS, Method
+from covey.experiments._paper import PAPER, reproduce
 from covey.experiments._problems import PROBLEMS, Problem, Split
-from covey.experiments._runner import Record, read_records, run
-from covey.experiments._table import Row, summarise
+from covey.experiments._runner import Fit, Record, read_records, run
+from covey.experiments._specs import Results, Spec, report
+from covey.experiments._tables import Row, summarise
 
-__all__ = ["METHODS", "PROBLEMS", "Problem", "Record", "Row", "Split", "read_records", "run", "summarise"]
+__all__ = [
+    "METHODS",
+    "PAPER",
+    "PAPER_METHODS",
+    "PROBLEMS",
+    "Fit",
+    "Method",
+    "Problem",
+    "Record",
+    "Results",
+    "Row",
+    "Spec",
+    "Split",
+    "read_records",
+    "report",
+    "reproduce",
+    "run",
+    "summarise",
+]

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey import datasets
+from covey.evaluation import Card
 from covey.objects import Objects, pick
+from covey.similarity import from_distance
 
 QUICK = 100
 """How many objects of each cluster a quick run keeps."""
@@ -18,27 +20,44 @@ SMALLEST = 10
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Clusters X, y and the queries with their truth."""
+    """Clusters X, y, the queries with their truth, and what to show of X if not X itself."""
 
     X: Objects
     y: NDArray[Any]
     queries: Objects
     truth: NDArray[Any]
+    shown: Objects | None = None
 
     def sample(self, n: int, seed: int) -> "Split":
         """At most n objects of each cluster, and of each of the queries' classes."""
         rng = np.random.default_rng(seed)
         kept, asked = (_draw(labels, n, rng) for labels in (self.y, self.truth))
-        return Split(pick(self.X, kept), self.y[kept], pick(self.queries, asked), self.truth[asked])
+        shown = None if self.shown is None else pick(self.shown, kept)
+        return Split(pick(self.X, kept), self.y[kept], pick(self.queries, asked), self.truth[asked], shown)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A data set, how it is split for a seed, and what the paper reports by method: precision, recall, % selected."""
+    """A data set to compare methods on.
+
+    Attributes
+    ----------
+    load : callable
+        The split for a seed and a data_home.
+    drawn : bool
+        Whether the seed changes the split.
+    paper : dict
+        What the paper reports by method: precision, recall, % selected.
+    similarity : str, callable or Similarity
+    card : callable or None
+        What a person can look at of one object (see `covey.evaluation.Card`).
+    """
 
     load: Callable[[int, Any], Split]
+    drawn: bool = True
     paper: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     similarity: Any = "cosine"
+    card: Callable[[Any], Card] | None = None
 
     def split(self, seed: int, data_home: Any = None, quick: bool = False) -> Split:
         split = self.load(seed, data_home)
@@ -51,12 +70,13 @@ def _draw(labels: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[np.
     return np.sort(np.concatenate([rng.choice(m, min(n, m.size), replace=False) for m in members]))
 
 
-def _official(load: Callable[..., Any]) -> Callable[[int, Any], Split]:
+def _official(load: Callable[..., Any], shown: str) -> Callable[[int, Any], Split]:
     """The split that comes with the data, whatever the seed."""
 
     def split(seed: int, data_home: Any) -> Split:
-        train, test = (load(subset, data_home=data_home, return_X_y=True) for subset in ("train", "test"))
-        return Split(*train, *test)
+        train, test = (load(subset, data_home=data_home) for subset in ("train", "test"))
+        names = train.target_names
+        return Split(train.data, names[train.target], test.data, names[test.target], train[shown])
 
     return split
 
@@ -81,6 +101,52 @@ def _hosts(seed: int, data_home: Any) -> tuple[Any, NDArray[Any]]:
     return hosts.data, hosts.target
 
 
+def _members(seed: int, data_home: Any) -> tuple[Any, NDArray[Any]]:
+    """Of email-Eu-core, those who mail somebody: nothing can be said of the others."""
+    X, y = datasets.load_email_eu_core(data_home=data_home, return_X_y=True)
+    active = np.flatnonzero([len(profile) > 0 for profile in X])
+    return pick(X, active), y[active]
+
+
+def _sites(seed: int, data_home: Any) -> tuple[Any, NDArray[Any]]:
+    X, y = datasets.load_whotracksme(data_home=data_home, return_X_y=True)
+    return X, y
+
+
+def _blobs(seed: int, data_home: Any) -> Split:
+    """One cluster, whatever its parts."""
+    X, _ = datasets.make_blob_structure(random_state=seed)
+    one = np.zeros(len(X), dtype=int)
+    return Split(X, one, X, one)
+
+
+def _spirals(seed: int, data_home: Any) -> Split:
+    return Split(*datasets.make_spirals(random_state=seed), *datasets.make_spirals(random_state=seed + 1))
+
+
+def _image(pixels: NDArray[np.uint8]) -> Card:
+    return Card(pixels=255 - pixels.reshape(28, 28))
+
+
+def _post(text: str) -> Card:
+    """The subject and the first lines of what was written."""
+    head, _, body = text.partition("\n\n")
+    subject = next((line for line in head.splitlines() if line.lower().startswith("subject:")), "")
+    lines = [line.strip() for line in body.splitlines() if line.strip() and not _quotes(line)]
+    return Card(subject[len("subject:") :].strip() or "(no subject)", tuple(line[:90] for line in lines[:3]))
+
+
+def _quotes(line: str) -> bool:
+    """Whether a line of a post repeats, or announces, what somebody else wrote."""
+    return line.lstrip().startswith((">", "|", ":", "In article")) or line.rstrip().endswith(("writes:", "wrote:"))
+
+
+def _profile(profile: dict[Any, float]) -> Card:
+    """The largest entries."""
+    top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:4]
+    return Card(f"{len(profile)} contacted", tuple(f"{name}: {weight:.3g}" for name, weight in top))
+
+
 NETWORK = {
     "delta-medoids": (0.865, 0.978, 7.38),
     "DS3": (0.87, 0.977, 1.88),
@@ -94,8 +160,10 @@ NETWORK = {
 
 PROBLEMS = {
     "Fashion-MNIST": Problem(
-        _official(datasets.load_fashion_mnist),
-        {
+        _official(datasets.load_fashion_mnist, "data"),
+        drawn=False,
+        card=_image,
+        paper={
             "delta-medoids": (0.763, 0.744, 4.73),
             "DS3": (0.657, 0.563, 0.07),
             "random-5%": (0.793, 0.784, 5.0),
@@ -106,8 +174,10 @@ PROBLEMS = {
         },
     ),
     "20 Newsgroups": Problem(
-        _official(datasets.load_20newsgroups),
-        {
+        _official(datasets.load_20newsgroups, "texts"),
+        drawn=False,
+        card=_post,
+        paper={
             "delta-medoids": (0.542, 0.515, 14.51),
             "DS3": (0.133, 0.132, 0.64),
             "random-5%": (0.452, 0.435, 5.06),
@@ -117,11 +187,9 @@ PROBLEMS = {
             "CRS-k15": (0.522, 0.488, 5.17),
         },
     ),
-    "Network (synthetic)": Problem(_halved(_hosts), NETWORK),
-    "email-Eu-core": Problem(
-        _halved(lambda seed, data_home: datasets.load_email_eu_core(data_home=data_home, return_X_y=True))
-    ),
-    "WhoTracks.me": Problem(
-        _halved(lambda seed, data_home: datasets.load_whotracksme(data_home=data_home, return_X_y=True))
-    ),
+    "Network (synthetic)": Problem(_halved(_hosts), paper=NETWORK, card=_profile),
+    "email-Eu-core": Problem(_halved(_members), card=_profile),
+    "WhoTracks.me": Problem(_halved(_sites), card=_profile),
+    "Blobs": Problem(_blobs, similarity=from_distance("euclidean")),
+    "Spirals": Problem(_spirals, similarity=from_distance("euclidean")),
 }

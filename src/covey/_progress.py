@@ -1,0 +1,95 @@
+"""How far a long piece of work is: a bar with rate and time left, on a terminal only, once it takes over two seconds.
+
+    with progress("classifying", total=1000, unit="rows") as bar:
+        for block in blocks:
+            bar.advance(len(block))
+
+Nothing is drawn in a pipe, nor without the library rich (in the extra `cli`).
+"""
+
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from threading import Timer
+from typing import Any, Self
+
+DELAY = 2.0
+"""Seconds of work before a bar appears: shorter work needs none."""
+
+
+class Bar:
+    """Takes notice of progress; this one shows nothing."""
+
+    def advance(self, amount: float = 1) -> None:
+        """So much more is done."""
+
+    def note(self, text: str) -> None:
+        """What is being done now."""
+
+    def watch(self, done: Callable[[], float]) -> None:
+        """Ask `done` how much is done whenever the bar is drawn, instead of being told."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+
+class TerminalBar(Bar):
+    def __init__(self, title: str, total: float | None, unit: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        self._done: Callable[[], float] | None = None
+        bar = self
+
+        class Drawn(Progress):
+            def get_renderables(self) -> Any:
+                if bar._done is not None:
+                    self.update(bar._task, completed=bar._done())
+                for task in self.tasks:
+                    task.fields["rate"] = f"{task.speed:,.3g} {unit}/s" if task.speed else ""
+                return super().get_renderables()
+
+        self._bar = Drawn(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%" if total else "{task.completed:,.0f} " + unit),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(title, total=total, note="", rate="")
+        self._timer = Timer(DELAY, self._bar.start)
+        self._timer.daemon = True
+
+    def advance(self, amount: float = 1) -> None:
+        self._bar.advance(self._task, amount)
+
+    def note(self, text: str) -> None:
+        self._bar.update(self._task, note=text)
+
+    def watch(self, done: Callable[[], float]) -> None:
+        self._done = done
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._timer.cancel()
+        self._timer.join()
+        self._bar.stop()
+
+
+def progress(title: str, total: float | None, unit: str, *, shown: bool = True) -> Bar:
+    """A bar to enter; `total` is None if nobody can know it."""
+    if not shown or not sys.stderr.isatty() or find_spec("rich") is None:
+        return Bar()
+    return TerminalBar(title, total, unit)

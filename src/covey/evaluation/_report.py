@@ -1,0 +1,165 @@
+"""A report: sections of tables, pictures and galleries, as one HTML page that opens offline and as files of their own.
+
+The parts hold values; how they look is decided by `report.html` beside this file.
+"""
+
+import base64
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey._extras import require
+from covey._whole import whole
+
+TEMPLATE = "report.html"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title and, for numbers, how they are written on the page."""
+
+    title: str
+    form: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under columns; None is an empty cell."""
+
+    name: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    caption: str = ""
+
+    def cells(self) -> list[list[str]]:
+        """As on the page."""
+        return [
+            [
+                "" if value is None else format(value, column.form)
+                for column, value in zip(self.columns, row, strict=True)
+            ]
+            for row in self.rows
+        ]
+
+    def numeric(self) -> list[bool]:
+        """Which columns are aligned as numbers."""
+        return [bool(column.form) for column in self.columns]
+
+    def write(self, folder: Path) -> None:
+        with whole(folder / f"{self.name}.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(column.title for column in self.columns)
+            writer.writerows(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A matplotlib figure and what it shows, in words."""
+
+    name: str
+    figure: Any
+    caption: str
+
+    def drawn(self, form: str) -> bytes:
+        matplotlib = require("matplotlib", "plot")
+        buffer = BytesIO()
+        metadata = {"Date": None} if form == "svg" else None  # the same picture, the same file
+        with matplotlib.rc_context({"svg.hashsalt": self.name}):
+            self.figure.savefig(buffer, format=form, dpi=150, bbox_inches="tight", metadata=metadata)
+        return buffer.getvalue()
+
+    def address(self) -> str:
+        return _inline(self.drawn("svg"), "svg+xml")
+
+    def write(self, folder: Path) -> None:
+        for form in ("svg", "png"):
+            with whole(folder / f"{self.name}.{form}") as path:
+                path.write_bytes(self.drawn(form))
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """One object to look at: an image, or a title and a few lines; and how many objects it stands for."""
+
+    title: str = ""
+    lines: tuple[str, ...] = ()
+    pixels: NDArray[np.uint8] | None = None
+    stands_for: int | None = None
+
+    def address(self) -> str:
+        image = require("matplotlib.image", "plot")
+        buffer = BytesIO()
+        image.imsave(buffer, self.pixels, cmap="gray", vmin=0, vmax=255, format="png")
+        return _inline(buffer.getvalue(), "png")
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Cards by the name of their cluster."""
+
+    name: str
+    groups: Mapping[str, Sequence[Card]]
+    caption: str = ""
+
+    def write(self, folder: Path) -> None:
+        """Nothing: galleries are for the page."""
+
+
+Part = Table | Picture | Gallery
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title, a few words and the parts below them."""
+
+    title: str
+    note: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Title, opening words and sections."""
+
+    title: str
+    summary: Sequence[str]
+    sections: Sequence[Section] = field(default_factory=tuple)
+
+    def html(self) -> str:
+        """One page, with everything in it."""
+        jinja2 = require("jinja2", "cli")
+        environment = jinja2.Environment(
+            loader=jinja2.PackageLoader("covey.evaluation", "."),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=jinja2.StrictUndefined,
+        )
+        page: str = environment.get_template(TEMPLATE).render(report=self, kind=_kind)
+        return page
+
+    def write(self, folder: Any) -> Path:
+        """The page as report.html, tables as CSV and pictures as SVG and PNG; returns the page's path."""
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        for section in self.sections:
+            for part in section.parts:
+                part.write(place)
+        page = place / "report.html"
+        with whole(page) as path:
+            path.write_text(self.html(), encoding="utf-8")
+        return page
+
+
+def _kind(part: Part) -> str:
+    return type(part).__name__
+
+
+def _inline(content: bytes, kind: str) -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"

@@ -1,0 +1,40 @@
+"""A real browser without a window; tests that need it are skipped where none is installed."""
+
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+
+@contextmanager
+def page(path, width=1200, height=900, *, phone=False):
+    """The page at a local path, in Chromium."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.skip("needs a browser: Debian's packages chromium and chromium-driver")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in ("--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},{height}"):
+        options.add_argument(flag)
+    if phone:
+        metrics = {"width": width, "height": height, "pixelRatio": 2.0}
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        browser.get(path.as_uri())
+        yield browser
+    finally:
+        browser.quit()
+
+
+def assert_renders(path, *, phone):
+    """No console message, every image drawn, and nothing wider than the window but what scrolls by itself."""
+    with page(path, 390 if phone else 1200, 844, phone=phone) as browser:
+        assert browser.get_log("browser") == []
+        assert browser.execute_script("return [...document.images].every(i => i.complete && i.naturalWidth > 0)")
+        wide, window = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= window
+        return browser.execute_script("return document.body.innerText")
