@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import covey
 from covey import datasets
+from covey._packed import PACKED
 from covey.datasets import _files, _images, _logs, _network
 
 
@@ -200,7 +201,7 @@ def as_dict(bunch):
 @pytest.mark.parametrize("suffix", [".log", ".gz", ".xz"])
 def test_every_format_gives_the_same_hosts(form, suffix, tmp_path):
     path = tmp_path / f"conn{suffix}"
-    opener = {".log": open, **_files.PACKED}[suffix]
+    opener = {".log": open, **PACKED}[suffix]
     with opener(path, "wb") as file:
         file.write(form(CONTACTS).encode())
     assert as_dict(datasets.read_hosts(path)) == EXPECTED

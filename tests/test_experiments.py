@@ -24,11 +24,11 @@ from covey.experiments import (
     Problem,
     Spec,
     Split,
-    _figures,
     _specs,
-    _tables,
+    figures,
     read_records,
     summarise,
+    tables,
 )
 from covey.experiments import run as run_fits
 from covey.experiments._runner import FILE, QUICK_FILE
@@ -192,7 +192,7 @@ def test_what_is_not_drawn_is_run_once():
 def test_random_of_the_same_size():
     split = iris(0, None)
     ours, random = (
-        METHODS[name].make("cosine", 3, None).fit(split.X, split.y) for name in ("CRS-k10", _tables.SAME_SIZE)
+        METHODS[name].make("cosine", 3, None).fit(split.X, split.y) for name in ("CRS-k10", tables.SAME_SIZE)
     )
     for label, found in ours.prototypes_.items():
         drawn = random.prototypes_[label]
@@ -215,21 +215,21 @@ def test_only_smaller_selections_at_least_as_good_dominate(tmp_path):
     k15 = measured["CRS-k15"]
     exactly = (k15.precision, k15.recall, k15.percentage + 0.01)
     problem = Problem(iris, paper={"CRS-k10": exactly, "CRS-k5": (1.1, 0, 100), "CRS-k15": (*exactly[:2], 0.0)})
-    rows = rows_of(_tables.domination_table, records, {"iris": problem})
+    rows = rows_of(tables.domination_table, records, {"iris": problem})
     assert [row[4] for row in rows] == ["CRS-k15", "none", "none"]
 
 
 def test_against_random_pairs_by_seed(tmp_path):
-    methods = {name: METHODS[name] for name in ("CRS-k10", _tables.SAME_SIZE)}
+    methods = {name: METHODS[name] for name in ("CRS-k10", tables.SAME_SIZE)}
     records = run(tmp_path, IRIS, methods, seeds=range(6))
-    ((name, seeds, *means, p_precision, _, p_f1),) = rows_of(_tables.against_random_table, records, IRIS)
+    ((name, seeds, *means, p_precision, _, p_f1),) = rows_of(tables.against_random_table, records, IRIS)
     assert (name, seeds) == ("iris", 6)
     assert means[0] == pytest.approx(np.mean([r.precision for r in records if r.method == "CRS-k10"]))
     assert 0 < p_precision <= 1
     assert 0 < p_f1 <= 1
     same = [r if r.method == "CRS-k10" else None for r in records]
-    twice = [r for r in same if r] + [replace(r, method=_tables.SAME_SIZE) for r in same if r]
-    assert rows_of(_tables.against_random_table, twice, IRIS)[0][-3:] == (1.0, 1.0, 1.0)  # no difference, no proof
+    twice = [r for r in same if r] + [replace(r, method=tables.SAME_SIZE) for r in same if r]
+    assert rows_of(tables.against_random_table, twice, IRIS)[0][-3:] == (1.0, 1.0, 1.0)  # no difference, no proof
 
 
 def test_confusion_counts_every_query(tmp_path):
@@ -237,15 +237,15 @@ def test_confusion_counts_every_query(tmp_path):
     split = iris(0, None)
     model = covey.NearestPrototypeClassifier(covey.CRS(5, random_state=0)).fit(split.X, split.y)
     expected = confusion_matrix(split.truth, model.predict(split.queries))
-    np.testing.assert_array_equal(_figures.confusion(records, ["0", "1", "2"]), expected)
+    np.testing.assert_array_equal(figures.confusion(records, ["0", "1", "2"]), expected)
 
 
 def test_methods_are_compared_over_clusters(tmp_path):
     records = run(tmp_path, IRIS, FEW, seeds=[0, 1])
-    found = _figures.compare_methods(records, "iris", "recall")
+    found = figures.compare_methods(records, "iris", "recall")
     assert set(found.names) == set(FEW)
     assert found.n_blocks == 3
-    assert _figures.compare_methods(records, "elsewhere", "recall") is None
+    assert figures.compare_methods(records, "elsewhere", "recall") is None
 
 
 def test_every_spec_of_the_paper_names_what_there_is():

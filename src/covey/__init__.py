@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from covey._homogeneity import Homogeneity, homogeneity
     from covey.classifier import NearestPrototypeClassifier
     from covey.coverage import Cover, cover
+    from covey.displays import CoverageDisplay, PrototypeMapDisplay
     from covey.graph import NeighborGraph, neighbor_graph
     from covey.persistence import load, save
     from covey.prototype import Prototype
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 _HOME = {
     "CRS": "covey.selectors.crs",
     "Cover": "covey.coverage",
+    "CoverageDisplay": "covey.displays",
     "DS3": "covey.selectors.ds3",
     "DeltaMedoids": "covey.selectors.delta_medoids",
     "Homogeneity": "covey._homogeneity",
@@ -33,6 +35,7 @@ _HOME = {
     "NearestPrototypeClassifier": "covey.classifier",
     "NeighborGraph": "covey.graph",
     "Prototype": "covey.prototype",
+    "PrototypeMapDisplay": "covey.displays",
     "RandomSelector": "covey.selectors.simple",
     "Recall": "covey._descent",
     "Similarity": "covey.similarity",
@@ -50,12 +53,14 @@ __all__ = [
     "CRS",
     "DS3",
     "Cover",
+    "CoverageDisplay",
     "DeltaMedoids",
     "Homogeneity",
     "KeepAll",
     "NearestPrototypeClassifier",
     "NeighborGraph",
     "Prototype",
+    "PrototypeMapDisplay",
     "RandomSelector",
     "Recall",
     "Similarity",

@@ -29,6 +29,7 @@ TILE = 1024
 
 def nearest_others(space: Space, k: int, n_jobs: int | None) -> tuple[NeighborLists, float | None]:
     """The k most similar others of every object, and the mean similarity if every pair was scored for it."""
+    space.n_expected = space.n_pairs
     search = _Search(space, k, others=True)
     tiles = [(rows, columns) for rows in search.starts for columns in search.starts]
     if space.symmetric:
@@ -41,6 +42,7 @@ def nearest_others(space: Space, k: int, n_jobs: int | None) -> tuple[NeighborLi
 
 def nearest(space: Space, k: int, n_jobs: int | None) -> NeighborLists:
     """The k most similar objects of the right side for every object of the left."""
+    space.n_expected = space.n_left * space.n_right
     search = _Search(space, k, others=False)
     tiles = [(rows, columns) for rows in search.starts for columns in range(0, space.n_right, search.step)]
     run(lambda tile: search.tile(*tile), tiles, n_jobs, space.threaded, products=True)

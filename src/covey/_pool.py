@@ -59,13 +59,17 @@ class Pool:
 
     def _share_out(self, space: Any, i: Indices, j: Indices, size: int, n_processes: int) -> list[Floats]:
         path = self._file(space)
-        answers = Parallel(n_jobs=n_processes)(
+        answers = Parallel(n_jobs=n_processes, return_as="generator")(
             delayed(_work)(path, i[at : at + size], j[at : at + size]) for at in range(0, i.size, size)
         )
-        for _, error, cause in answers:
-            if error is not None:
-                raise error from cause
-        return [values for values, _, _ in answers]
+        parts, failures = [], []
+        for values, error, cause in answers:  # all of them: a call left behind would go on
+            parts.append(values)
+            space._under_way += values.size
+            failures += [] if error is None else [(error, cause)]
+        for error, cause in failures:
+            raise error from cause
+        return parts
 
     def _file(self, space: Any) -> str:
         if self._path is None:

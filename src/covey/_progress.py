@@ -20,14 +20,16 @@ DELAY = 2.0
 class Bar:
     """Takes notice of progress; this one shows nothing."""
 
+    shown = False
+
     def advance(self, amount: float = 1) -> None:
         """So much more is done."""
 
     def note(self, text: str) -> None:
         """What is being done now."""
 
-    def watch(self, done: Callable[[], float]) -> None:
-        """Ask `done` how much is done whenever the bar is drawn, instead of being told."""
+    def watch(self, outlook: Callable[[], tuple[float, float | None]]) -> None:
+        """Ask how much is done, and how much there is in all if known, whenever the bar is drawn."""
 
     def __enter__(self) -> Self:
         return self
@@ -37,26 +39,31 @@ class Bar:
 
 
 class TerminalBar(Bar):
+    shown = True
+
     def __init__(self, title: str, total: float | None, unit: str) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-        self._done: Callable[[], float] | None = None
+        self._outlook: Callable[[], tuple[float, float | None]] | None = None
         bar = self
 
         class Drawn(Progress):
             def get_renderables(self) -> Any:
-                if bar._done is not None:
-                    self.update(bar._task, completed=bar._done())
+                if bar._outlook is not None:
+                    done, likely = bar._outlook()
+                    self.update(bar._task, completed=done, total=likely)
                 for task in self.tasks:
-                    task.fields["rate"] = f"{task.speed:,.3g} {unit}/s" if task.speed else ""
+                    task.fields["rate"] = (
+                        f"{task.speed:,.{0 if task.speed >= 10 else 1}f} {unit}/s" if task.speed else ""
+                    )
                 return super().get_renderables()
 
         self._bar = Drawn(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.percentage:>3.0f}%" if total else "{task.completed:,.0f} " + unit),
+            TextColumn("{task.completed:,.0f} " + unit),
             TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
             TextColumn("left:"),
@@ -75,8 +82,8 @@ class TerminalBar(Bar):
     def note(self, text: str) -> None:
         self._bar.update(self._task, note=text)
 
-    def watch(self, done: Callable[[], float]) -> None:
-        self._done = done
+    def watch(self, outlook: Callable[[], tuple[float, float | None]]) -> None:
+        self._outlook = outlook
 
     def __enter__(self) -> Self:
         self._timer.start()

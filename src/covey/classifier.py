@@ -10,7 +10,9 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from covey._callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey._exact import nearest
+from covey._progress import progress
 from covey.objects import Objects, check_labels, check_objects, count, take
 from covey.selectors.crs import CRS
 from covey.similarity import Similarity, resolve
@@ -19,7 +21,7 @@ from covey.space import space_of
 Floats = NDArray[np.float64]
 
 
-class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
+class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Classify by the nearest prototype, with the representative as evidence.
 
     Parameters
@@ -64,6 +66,7 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
         self.reject = reject
         self.unknown_label = unknown_label
 
+    @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Select representatives of each class.
 
@@ -85,7 +88,8 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
         objects = check_objects(X, similarity, self)
         y = check_labels(y, count(objects))
         check_classification_targets(y)
-        self.selector_ = selector.fit(X, y)
+        with tasks(self, 1, X, y) as told, told.part("selector", selector):
+            self.selector_ = selector.fit(X, y)
         self.classes_ = np.unique(y)
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, rows if similarity.kind == "matrix" else take(objects, rows))
@@ -104,11 +108,22 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
 
     def class_similarities(self, X: Any) -> Floats:
         """The best similarity of each object to each class, columns in the order of `classes_`."""
+        return self.class_evidence(X)[1]
+
+    def class_evidence(self, X: Any) -> tuple[NDArray[np.intp], Floats]:
+        """The most similar representative of each class for each object.
+
+        Returns
+        -------
+        indices : int array of shape (n_objects, n_classes)
+            Rows of the X passed to `fit`, columns in the order of `classes_`.
+        similarities : float array of shape (n_objects, n_classes)
+        """
         check_is_fitted(self)
         queries = self._check_queries(X)
         every = np.arange(self._rows.size)
-        best = [self._nearest(queries, every[self._classes_of == label], 1)[1] for label in range(self.classes_.size)]
-        return np.hstack(best)
+        best = [self._nearest(queries, every[self._classes_of == label], 1) for label in range(self.classes_.size)]
+        return self._rows[np.hstack([rows for rows, _ in best])], np.hstack([values for _, values in best])
 
     def decision_function(self, X: Any) -> Floats:
         """The best similarity to each class, columns in the order of `classes_`.
@@ -174,7 +189,10 @@ class NearestPrototypeClassifier(ClassifierMixin, BaseEstimator):
             among = take(self.representatives_, chosen)
             every = np.arange(count(queries))
             space = space_of(queries, self._similarity, every, among, self._rows[chosen], n_jobs)
-        lists = nearest(space, min(n, chosen.size), n_jobs)
+        shown = getattr(self.selector_, "verbose", 0) > 0
+        with progress("nearest prototypes", None, "evaluations", shown=shown) as bar:
+            bar.watch(lambda: (space.n_done(), space.n_expected))
+            lists = nearest(space, min(n, chosen.size), n_jobs)
         return chosen[lists.indices], lists.similarities
 
     def _thresholds(self) -> Floats:

@@ -3,8 +3,12 @@
 Exit codes: 0 done, 1 the input is at fault (one clear line; --debug shows where), 2 wrong usage, 130 stopped by Ctrl-C.
 """
 
+import json
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,16 +21,83 @@ except ModuleNotFoundError as error:
 
 app: Any = typer.Typer(
     name="covey",
-    help="covey picks the few objects that stand for the many.",
+    help="covey picks the few objects that stand for the many, from clusters of anything with a pairwise similarity.",
+    epilog="Start with: covey select data.csv --label kind -o few.csv",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+
+class Format(StrEnum):
+    csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+    npz = "npz"
+    svmlight = "svmlight"
+
+
+class Graph(StrEnum):
+    auto = "auto"
+    exact = "exact"
+    nn_descent = "nn-descent"
+
+
+def option(*names: str, what: str, panel: str | None = None, **more: Any) -> Any:
+    return typer.Option(*names, help=what, rich_help_panel=panel, **more)
+
+
+OBJECTS, RUN = "What the objects are", "How it runs"
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, TSV or JSON Lines (also packed: .gz .xz .bz2 .zst), Parquet, .npz (X, y) or svmlight; - for CSV on "
+        "standard input; with --hosts a Zeek conn.log or a CSV of flows.",
+    ),
+]
+Label = Annotated[
+    str | None, option("--label", "-l", what="Column of the label; without one, all rows are one cluster.")
+]
+Features = Annotated[
+    str | None,
+    option("--features", what="Columns to compare, by commas; all columns of numbers if not given.", panel=OBJECTS),
+]
+Text = Annotated[
+    str | None,
+    option("--text", what="Column of text: as TF-IDF, or as strings under a similarity of strings.", panel=OBJECTS),
+]
+Profile = Annotated[
+    str | None, option("--profile", what="Column with a profile {key: number} in each row.", panel=OBJECTS)
+]
+Matrix = Annotated[
+    bool, option("--matrix", what="The numbers are similarities of all objects to all objects.", panel=OBJECTS)
+]
+Hosts = Annotated[
+    bool, option("--hosts", what="DATA is a log of connections; the objects are its hosts.", panel=OBJECTS)
+]
+Labels = Annotated[
+    str | None, option("--labels", what="With --hosts: a table with the columns host and label.", panel=OBJECTS)
+]
+Id = Annotated[str | None, option("--id", what="Column that names a row, to be found in answers.", panel=OBJECTS)]
+Similarity = Annotated[
+    str,
+    option(
+        "--similarity",
+        "-s",
+        what="cosine, dot, euclidean, hamming, jaccard, ruzicka; for --text also levenshtein, indel, osa, "
+        "jaro-winkler; or module:function for one of your own, called with two objects, larger is closer.",
+        panel=OBJECTS,
+    ),
+]
+InForm = Annotated[Format | None, option("--format", what="Of DATA, if its name does not say it.", panel=RUN)]
+OutForm = Annotated[Format | None, option("--out-format", what="Of OUT, if its name does not say it.", panel=RUN)]
+Force = Annotated[bool, option("--force", "-f", what="Replace files that are there.", panel=RUN)]
+Quiet = Annotated[bool, option("--quiet", "-q", what="Show no progress and say nothing but errors.", panel=RUN)]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", help="Threads or processes; -1 for all cores. The result is the same.")
+    int, option("--jobs", "-j", what="Threads or processes; -1 for all cores. The result is the same.", panel=RUN)
 ]
 
 
@@ -55,6 +126,214 @@ def settings(
 
 
 @app.command()
+def select(
+    data: Data,
+    out: Annotated[str, option("--out", "-o", what="Where the selected rows go; - for standard output.")] = "-",
+    label: Label = None,
+    k: Annotated[
+        str, option("-k", what="Neighbors of each object: more of them, fewer representatives; or auto.")
+    ] = "10",
+    coverage: Annotated[
+        float, option("--coverage", what="The share of each cluster to cover; less than 1 leaves out outliers.")
+    ] = 0.95,
+    threshold: Annotated[
+        str,
+        option(
+            "--threshold",
+            what="Who is less similar covers nobody: homogeneity (the cluster's mean), a number, or none.",
+        ),
+    ] = "homogeneity",
+    refine: Annotated[bool, option("--refine", what="Look for a smaller selection with the same coverage.")] = False,
+    graph: Annotated[Graph, option("--graph", what="All pairs, or the few that NN-Descent needs.")] = Graph.auto,
+    model: Annotated[str | None, option("--model", "-m", what="Write a model for covey classify.")] = None,
+    picture: Annotated[
+        str | None,
+        option("--picture", what="Draw: .html a map of a cluster to point at; .png, .svg, .pdf the coverage of all."),
+    ] = None,
+    cluster: Annotated[str | None, option("--cluster", what="Of the .html picture; the largest if not given.")] = None,
+    features: Features = None,
+    text: Text = None,
+    profile: Profile = None,
+    matrix: Matrix = False,
+    hosts: Hosts = False,
+    labels: Labels = None,
+    name: Id = None,
+    similarity: Similarity = "cosine",
+    form: InForm = None,
+    out_form: OutForm = None,
+    seed: Annotated[int, option("--seed", what="The same seed gives the same answer.", panel=RUN)] = 0,
+    jobs: Jobs = -1,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Select the few rows that stand for the many, cluster by cluster.
+
+    OUT gets the selected rows with all their columns, and covey_row (number of the row in DATA, from 0), covey_cluster,
+    covey_rank (when it was picked, the best first) and covey_covers (how many rows it stands for).
+
+    Example: `covey select flowers.csv --label species -k 5 -o few.csv --model flowers.covey --picture map.html`
+    """
+    from covey.commands._select import select as run
+    from covey.commands._source import Source
+
+    speak(quiet)
+    source = Source(data, form, label, similarity, listed(features), text, profile, matrix, hosts, labels, name)
+    with unfinished("nothing was written; run the same command again."):
+        fitted = run(
+            source,
+            out,
+            model=model,
+            picture=picture,
+            cluster=cluster,
+            force=force,
+            form=out_form,
+            n_neighbors=k if k == "auto" else number(k, "-k", int),
+            coverage=coverage,
+            threshold=bar(threshold),
+            refine=refine,
+            graph=str(graph),
+            random_state=seed,
+            n_jobs=jobs,
+            verbose=not quiet,
+        )
+    if not quiet:
+        rows, found = fitted.selector_.sample_indices_.size, fitted.selector_.prototypes_.values()
+        say(f"{rows} of {sum(p.members.size for p in found)} rows selected from {len(found)} cluster(s); "
+            f"{fitted.selector_.n_evaluations_:,} similarities evaluated.")  # fmt: skip
+
+
+@app.command()
+def classify(
+    data: Data,
+    model: Annotated[str, option("--model", "-m", what="A model that covey select has written.")],
+    out: Annotated[str, option("--out", "-o", what="Where the answers go; - for standard output.")] = "-",
+    reject: Annotated[
+        str | None,
+        option("--reject", what="Answer unknown below this similarity: a number, or threshold for each cluster's own."),
+    ] = None,
+    unknown: Annotated[str, option("--unknown", what="The word for it.")] = "unknown",
+    keep: Annotated[bool, option("--keep", what="Keep the columns of DATA beside the answers.")] = False,
+    hosts: Hosts = False,
+    similarity: Annotated[
+        str | None,
+        option("--similarity", "-s", what="module:function again, if the model was made with one of your own."),
+    ] = None,
+    form: InForm = None,
+    out_form: OutForm = None,
+    jobs: Jobs = -1,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Label each row by the most similar representative, and say which one decided.
+
+    Answers: covey_row (from 0), covey_label, covey_similarity, covey_representative (row of the data that the model was
+    made of), covey_representative_id, covey_runner_up (the next class) and covey_margin (by how much it lost). Files of
+    any length are read and written block by block.
+
+    Example: `covey classify new.csv --model flowers.covey --reject threshold -o answers.csv`
+    """
+    from covey.commands._classify import classify as run
+
+    speak(quiet)
+    with unfinished("nothing was written; run the same command again."):
+        n = run(
+            data,
+            model,
+            out,
+            form=form,
+            out_form=out_form,
+            hosts=hosts,
+            similarity=similarity,
+            reject=reject,
+            unknown=unknown,
+            keep=keep,
+            force=force,
+            n_jobs=jobs,
+            verbose=not quiet,
+        )
+    if not quiet:
+        say(f"{n:,} rows classified.")
+
+
+@app.command()
+def compare(
+    data: Data,
+    label: Label = None,
+    methods: Annotated[
+        str, option("--methods", what="Some of crs, delta-medoids, ds3, random, all, by commas.")
+    ] = "crs,delta-medoids,ds3,random,all",
+    html: Annotated[str, option("--html", what="Where the report goes.")] = "covey-report.html",
+    k: Annotated[str, option("-k", what="Which numbers of neighbors to try, by commas.")] = "2,3,5,7,10,15,20,30",
+    folds: Annotated[int, option("--folds", what="Of the cross-validation.", min=2)] = 5,
+    features: Features = None,
+    text: Text = None,
+    profile: Profile = None,
+    matrix: Matrix = False,
+    hosts: Hosts = False,
+    labels: Labels = None,
+    name: Id = None,
+    similarity: Similarity = "cosine",
+    form: InForm = None,
+    jobs: Jobs = -1,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare methods on your own data, cross-validated, and get a k recommended.
+
+    The report, one page that opens offline, shows precision and recall against how many objects each method selects and
+    how many similarities it evaluates. Ctrl-C stops; the same command goes on.
+
+    Example: `covey compare flowers.csv --label species --methods crs,random,all --html report.html`
+    """
+    from covey.commands._compare import compare as run
+    from covey.commands._source import Source
+
+    speak(quiet)
+    source = Source(data, form, label, similarity, listed(features), text, profile, matrix, hosts, labels, name)
+    ks = [number(value, "-k", int) for value in listed(k)]
+    with unfinished("what was finished is kept; run the same command again to go on."):
+        rows, advice = run(
+            source, html, methods=listed(methods), ks=ks, folds=folds, force=force, n_jobs=jobs, verbose=not quiet
+        )
+    table = (
+        ["method", "precision", "recall", "selected, %", "scan rate"],
+        [
+            (r.method, f"{r.precision:.3f}", f"{r.recall:.3f}", f"{r.percentage:.2f}", f"{r.scan_rate:.3f}")
+            for r in rows
+        ],
+    )
+    show(*table)
+    if advice is not None:
+        print(f"Recommended: {advice.reason}")
+    print(html)
+
+
+@app.command()
+def inspect(
+    model: Annotated[str, typer.Argument(help="A model that covey select has written.")],
+    as_json: Annotated[bool, option("--json", what="As JSON.")] = False,
+    similarity: Annotated[
+        str | None,
+        option("--similarity", "-s", what="module:function again, if the model was made with one of your own."),
+    ] = None,
+) -> None:
+    """Show what a model holds, cluster by cluster.
+
+    Example: `covey inspect flowers.covey`
+    """
+    from covey.commands._inspect import inspect as run
+
+    found = run(model, similarity)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"{found['method']} on {found['objects']}, similarity {found['similarity']}")
+    print(f"made from {found['made_from']}; {found['evaluations']:,} evaluations, scan rate {found['scan_rate']:.3f}")
+    columns = ["label", "members", "representatives", "coverage", "homogeneity", "threshold", "orphans"]
+    show(columns, [[shown(cluster[column]) for column in columns] for cluster in found["clusters"]])
+
+
+@app.command()
 def demo() -> None:
     """See covey at work on handwritten digits and on town names, in a few seconds."""
     from covey.demo import main
@@ -67,12 +346,12 @@ def reproduce(
     folder: Annotated[Path, typer.Argument(help="Where results go; a stopped run goes on from there.")] = Path(
         "covey-reproduction"
     ),
-    quick: Annotated[bool, typer.Option("--quick", help="100 objects of each cluster: minutes.")] = False,
+    quick: Annotated[bool, option("--quick", what="100 objects of each cluster: minutes.")] = False,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="How often what is random is repeated; 5, or 2 with --quick.")
+        int | None, option("--seeds", what="How often what is random is repeated; 5, or 2 with --quick.", min=1)
     ] = None,
     data_home: Annotated[
-        Path | None, typer.Option(help="Where the data sets are; then COVEY_DATA and the system's folders are tried.")
+        Path | None, option("--data-home", what="Where the data sets are; then COVEY_DATA and the system's folders.")
     ] = None,
     jobs: Jobs = -1,
     quiet: Quiet = False,
@@ -87,23 +366,58 @@ def reproduce(
     from covey.experiments import reproduce as run
 
     speak(quiet)
-    with resumable(f"covey reproduce {'--quick ' if quick else ''}{folder}"):
+    with unfinished("what was finished is kept; run the same command again to go on."):
         page = run(folder, quick=quick, seeds=seeds, data_home=data_home, n_jobs=jobs, verbose=not quiet)
     print(page)
 
 
-class resumable:  # noqa: N801
-    """Says how to go on when Ctrl-C stops the work."""
+def listed(values: str | None) -> list[str]:
+    return [value.strip() for value in (values or "").split(",") if value.strip()]
 
-    def __init__(self, command: str) -> None:
-        self.command = command
 
-    def __enter__(self) -> None:
-        pass
+def number(value: str, name: str, kind: Any) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        raise typer.BadParameter(f"{name} must be a number, got {value!r}.") from None
 
-    def __exit__(self, kind: Any, *rest: Any) -> None:
-        if kind is KeyboardInterrupt:
-            print(f"\ncovey: stopped; what was finished is kept. To go on: {self.command}", file=sys.stderr)
+
+def bar(threshold: str) -> Any:
+    if threshold == "homogeneity":
+        return threshold
+    return None if threshold == "none" else number(threshold, "--threshold", float)
+
+
+def shown(value: Any) -> str:
+    return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def show(columns: list[str], rows: Any) -> None:
+    """A table on standard output; the first column is text, the others are numbers."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for at, column in enumerate(columns):
+        table.add_column(column, justify="left" if at == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    Console(soft_wrap=True).print(table)
+
+
+def say(text: str) -> None:
+    """To standard error: standard output may hold the result."""
+    print(text, file=sys.stderr)
+
+
+@contextmanager
+def unfinished(what_then: str) -> Iterator[None]:
+    """Tell what has become of the work when Ctrl-C stops it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"\ncovey: stopped; {what_then}")
+        raise
 
 
 def speak(quiet: bool) -> None:
@@ -118,7 +432,7 @@ def main() -> None:
     except Exception as error:
         if Debug.on:
             raise
-        print(f"covey: {error}", file=sys.stderr)
+        say(f"covey: {str(error) or type(error).__name__}")
         raise SystemExit(1) from None
 
 

@@ -53,11 +53,18 @@ FITTED = (
 )
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save(estimator: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
     """Write a fitted selector or classifier to one file, whole or not at all; an existing file is replaced.
 
     A classifier is saved with its representatives, not with all of X. They may be rows of an array or a CSR matrix,
     or objects made of numbers, strings, bytes, arrays, and lists, tuples, sets and dicts of these.
+
+    Parameters
+    ----------
+    estimator : selector or classifier
+    path : path
+    notes : optional
+        Anything made of such values to keep with it, for `read_notes`.
     """
     name = type(estimator).__name__
     if name not in ESTIMATORS:
@@ -65,7 +72,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     if not hasattr(estimator, "prototypes_") and not hasattr(estimator, "selector_"):
         raise ValueError(f"estimator must be fitted before it is saved, got an unfitted {name}; call fit first.")
     writer = _Writer()
-    content = json.dumps({"format": FORMAT, "content": writer.encode(estimator), "callable": writer.callable})
+    encoded = {"content": writer.encode(estimator), "notes": writer.encode(notes, "notes")}
+    content = json.dumps({"format": FORMAT, **encoded, "callable": writer.callable})
     with whole(path) as temporary, zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("covey.json", content)
         for number, array in enumerate(writer.arrays):
@@ -83,20 +91,7 @@ def load(path: str | os.PathLike[str], similarity: Any = None) -> Any:
     similarity : callable or Similarity, optional
         The same function again, if the estimator was fitted with one: it is not stored, only how it was wrapped.
     """
-    content = Path(path).read_bytes()
-    try:
-        with zipfile.ZipFile(BytesIO(content)) as archive:
-            file = json.loads(archive.read("covey.json"))
-            if file["format"] != FORMAT:
-                raise ValueError(f"format {file['format']!r} is unknown to this version of covey")
-            missing = file["callable"]
-            arrays = [
-                np.lib.format.read_array(BytesIO(archive.read(f"{number}.npy")), allow_pickle=False)
-                for number in range(len(archive.namelist()) - 1)
-            ]
-            estimator = _Reader(arrays, similarity).decode(file["content"])
-    except Exception as error:  # a damaged archive fails in many ways
-        raise ValueError(f"{os.fspath(path)!r} was not written by covey.save, or is damaged: {error}.") from error
+    estimator, missing = _read(path, "content", similarity)
     if missing is not None and similarity is None:
         raise ValueError(
             f"similarity must be passed to load: the file was saved with the callable {missing!r}, and files hold no "
@@ -105,6 +100,28 @@ def load(path: str | os.PathLike[str], similarity: Any = None) -> Any:
     if missing is None and similarity is not None:
         raise ValueError("similarity must not be passed to load: the file names its own; leave it out.")
     return estimator
+
+
+def read_notes(path: str | os.PathLike[str]) -> Any:
+    """The notes that were saved with an estimator; None if there are none."""
+    return _read(path, "notes", None)[0]
+
+
+def _read(path: str | os.PathLike[str], part: str, similarity: Any) -> tuple[Any, str | None]:
+    """A part of the file, and the name of the callable that is missing in it."""
+    content = Path(path).read_bytes()
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            file = json.loads(archive.read("covey.json"))
+            if file["format"] != FORMAT:
+                raise ValueError(f"format {file['format']!r} is unknown to this version of covey")
+            arrays = [
+                np.lib.format.read_array(BytesIO(archive.read(f"{number}.npy")), allow_pickle=False)
+                for number in range(len(archive.namelist()) - 1)
+            ]
+            return _Reader(arrays, similarity).decode(file.get(part)), file["callable"]
+    except Exception as error:  # a damaged archive fails in many ways
+        raise ValueError(f"{os.fspath(path)!r} was not written by covey.save, or is damaged: {error}.") from error
 
 
 class _Writer:

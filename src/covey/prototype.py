@@ -51,6 +51,15 @@ class Prototype:
     scan_rate: float
     n_orphans: int
 
+    @property
+    def stands_for(self) -> NDArray[np.intp]:
+        """How many members each representative covers, in the order of `indices`."""
+        order = np.argsort(self.indices)
+        covering = self.covered_by[self.covered_by >= 0]
+        counts = np.empty(self.indices.size, dtype=np.intp)
+        counts[order] = np.bincount(np.searchsorted(self.indices, covering, sorter=order), minlength=self.indices.size)
+        return counts
+
     def __repr__(self) -> str:
         return (
             f"Prototype({self.label!r}: {self.indices.size} of {self.members.size} objects cover "

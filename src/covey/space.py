@@ -56,6 +56,8 @@ class Space(ABC):
         Up to so many objects all pairs are scored about as fast as the few that NN-Descent needs.
     n_evaluations : int
         How many similarities were computed so far.
+    n_expected : int or None
+        How many there will be in all, once somebody knows.
     """
 
     threaded = False
@@ -67,6 +69,7 @@ class Space(ABC):
     def __init__(self, n_left: int, n_right: int, symmetric: bool) -> None:
         self.n_left, self.n_right, self.symmetric = n_left, n_right, symmetric
         self.n_evaluations = 0
+        self.n_expected: int | None = None
         self._lock = threading.Lock()
 
     def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
@@ -79,6 +82,10 @@ class Space(ABC):
     def count(self, evaluations: int) -> None:
         with self._lock:
             self.n_evaluations += evaluations
+
+    def n_done(self) -> int:
+        """How many similarities were computed, those of a call under way included: for whoever shows progress."""
+        return self.n_evaluations
 
     @property
     def n_pairs(self) -> int:
@@ -254,6 +261,7 @@ class FunctionSpace(Space):
         n_jobs: int | None,
     ) -> None:
         super().__init__(count(left), count(right), symmetric=square and similarity.symmetric)
+        self._under_way = 0
         self._pool = None if self.threaded else Pool(n_jobs)
         self._similarity, self._left, self._right = similarity, left, right
         self._left_rows, self._right_rows = left_rows, right_rows
@@ -264,8 +272,13 @@ class FunctionSpace(Space):
             return np.ones(self.n_left)
         return self._similarity.convert(np.zeros(self.n_left))
 
+    def n_done(self) -> int:
+        return self.n_evaluations + self._under_way
+
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
+        self._under_way = 0
         values = self._call(i, j) if self._pool is None else self._pool.call(self, i, j)
+        self._under_way = 0
         bad = ~np.isfinite(values)
         if bad.any():
             at = int(np.flatnonzero(bad)[0])
@@ -304,21 +317,27 @@ class ObjectSpace(FunctionSpace):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
+        self._values = array("d")  # of the chunk under way
         self._left_objects = _object_array(self._left)
         self._right_objects = self._left_objects if self._right is self._left else _object_array(self._right)
+
+    def n_done(self) -> int:
+        return super().n_done() + len(self._values)
 
     def _call(self, i: Indices, j: Indices) -> Floats:
         chunks = [self._call_chunk(i[at : at + CHUNK], j[at : at + CHUNK]) for at in range(0, i.size, CHUNK)]
         return np.concatenate(chunks) if chunks else np.empty(0)
 
     def _call_chunk(self, i: Indices, j: Indices) -> Floats:
-        values = array("d")  # keeps the results before a failing pair, so their number tells its place
+        values = self._values = array("d")  # keeps the results before a failing pair, so their number tells its place
         try:
             values.extend(map(self._similarity.function, self._left_objects.take(i), self._right_objects.take(j)))
         except Exception as error:
             raise self._trouble(i[len(values)], j[len(values)], error) from error
         if len(values) < i.size:  # `extend` takes this one for the end of its input
             raise self._failure(i[len(values)], j[len(values)], StopIteration())
+        self._values = array("d")
+        self._under_way += i.size
         return np.frombuffer(values)
 
     def _trouble(self, i: int, j: int, error: Exception) -> Exception:
@@ -342,6 +361,7 @@ class BatchSpace(FunctionSpace):
         for at in range(0, i.size, size):
             batch = slice(at, at + size)
             values[batch] = self._call_batch(i[batch], j[batch])
+            self._under_way += i[batch].size
         return values
 
     def _call_batch(self, i: Indices, j: Indices) -> Floats:

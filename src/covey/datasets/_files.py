@@ -1,15 +1,14 @@
 """Where data files are, what is in them, and whether it is what it should be."""
 
-import gzip
 import hashlib
-import lzma
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from covey._packed import open_packed
+
 SYSTEM = (Path("/usr/share/datasets"), Path("/usr/local/share/datasets"))
-PACKED: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 class MissingDataError(FileNotFoundError):
@@ -51,8 +50,3 @@ def missing(title: str, folder: str, names: tuple[str, ...], remedy: str, data_h
     """One clear message: what is missing, where it was looked for, how to get it."""
     looked = ", ".join(dict.fromkeys(str(place) for place in places(folder, data_home)))
     return MissingDataError(f"{title} is not on this machine: {', '.join(names)} not found in {looked}; {remedy}.")
-
-
-def open_packed(path: Path, mode: str = "rb", **options: Any) -> Any:
-    """Open a file to read, unpacked if its name says that it is packed."""
-    return PACKED.get(path.suffix, open)(path, mode, **options)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.datasets._files import open_packed
+from covey._packed import open_packed
 
 DAY = 86_400
 ZEEK = ("ts", "id.orig_h", "id.resp_h", "id.resp_p")
@@ -42,8 +42,8 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True) -> Any
     ----------
     path : path
         A Zeek conn.log (its own format, or JSON lines), or a CSV of flows with a header that names the source, the
-        destination, optionally its port, and the time (seconds since 1970, or ISO 8601); .gz and .xz are unpacked.
-        A destination may hold its port, as in ``10.0.0.1:443``.
+        destination, optionally its port, and the time (seconds since 1970, or ISO 8601). A destination may
+        hold its port, as in ``10.0.0.1:443``. .gz, .xz, .bz2 and .zst are unpacked.
     window : float, default=300
         The length of a time window in seconds; a day is split into windows from midnight UTC on.
     with_port : bool, default=True

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey._extras import require
+from covey._page import render
 from covey._whole import whole
-
-TEMPLATE = "report.html"
 
 
 @dataclass(frozen=True)
@@ -133,16 +132,7 @@ class Report:
 
     def html(self) -> str:
         """One page, with everything in it."""
-        jinja2 = require("jinja2", "cli")
-        environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("covey.evaluation", "."),
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            undefined=jinja2.StrictUndefined,
-        )
-        page: str = environment.get_template(TEMPLATE).render(report=self, kind=_kind)
-        return page
+        return render("covey.evaluation", "report.html", report=self, kind=_kind)
 
     def write(self, folder: Any) -> Path:
         """The page as report.html, tables as CSV and pictures as SVG and PNG; returns the page's path."""

@@ -12,7 +12,7 @@ from covey.experiments._paper import PAPER, reproduce
 from covey.experiments._problems import PROBLEMS, Problem, Split
 from covey.experiments._runner import Fit, Record, read_records, run
 from covey.experiments._specs import Results, Spec, report
-from covey.experiments._tables import Row, summarise
+from covey.experiments.tables import Row, summarise
 
 __all__ = [
     "METHODS",

@@ -58,7 +58,7 @@ METHODS: dict[str, Method] = {
     RANDOM: Method(lambda s, seed, n_jobs: RandomSelector(0.05, similarity=s, random_state=seed)),
     ALL: Method(lambda s, seed, n_jobs: KeepAll(similarity=s), drawn=False),
     **{f"CRS-k{k}": crs(k) for k in (3, 5, 10, 12, 15)},
-    "CRS-k1, all covered, threshold .97": crs(1, coverage=1.0, threshold=0.97),
+    "CRS-k1, all covered, threshold .955": crs(1, coverage=1.0, threshold=0.955),
     SAME_SIZE: Method(
         lambda s, seed, n_jobs: RandomOfSameSize(
             CRS(10, similarity=s, random_state=seed, n_jobs=n_jobs), random_state=seed

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from covey.datasets import MissingDataError
-from covey.experiments import _figures, _tables
+from covey.experiments import figures, tables
 from covey.experiments._methods import (
     DELTA_MEDOIDS,
     DESCENT_KS,
@@ -23,19 +23,14 @@ logger = logging.getLogger("covey")
 FASHION, NEWS, NETWORK, EMAIL, SITES, BLOBS, SPIRALS = PROBLEMS
 DATA = (FASHION, NEWS, NETWORK, EMAIL, SITES)
 COMPARED = ("CRS-k10", DELTA_MEDOIDS, SPARSE)
-BLOCKS = (
-    "The clusters of one data set are told apart by one classifier, so these blocks are not independent: what one wins "
-    "another loses. Read the tests as a description, not as a proof."
-)
 
 PAPER: tuple[Spec, ...] = (
     Spec(
         "Methods, beside the paper's table",
-        "Means over clusters, then over seeds, ± the standard deviation over seeds. Selected is the share of all "
-        "objects to represent; scan rate, of all pairs within clusters, how many similarities were computed (the "
-        "classifier's not counted). The network is synthetic, made like the paper's private one; email-Eu-core and "
-        "WhoTracks.me are real stand-ins for it. CRS builds exact graphs here, as these clusters are small.",
-        _tables.methods_table,
+        f"Means over clusters, then over seeds, ± the standard deviation over seeds. {tables.MEASURED} The network is "
+        "synthetic, made like the paper's private one; email-Eu-core and WhoTracks.me are real stand-ins for it. CRS "
+        "builds exact graphs here, as these clusters are small.",
+        tables.methods_table,
         DATA,
         PAPER_METHODS,
     ),
@@ -43,7 +38,7 @@ PAPER: tuple[Spec, ...] = (
         "Fewer objects than in the paper, at least as good",
         "For each of the paper's rows of CRS on Fashion-MNIST, the smallest selection by CRS measured here that has at "
         "least its precision and its recall.",
-        _tables.domination_table,
+        tables.domination_table,
         (FASHION,),
         tuple(name for name in METHODS if name.startswith("CRS")),
         seeds=1,
@@ -53,7 +48,7 @@ PAPER: tuple[Spec, ...] = (
         "CRS-k10 and as many objects drawn at random from each cluster, paired by seed: the seed draws the split "
         "(where it is not the official one) and the objects. The p-values are Wilcoxon's, one-sided. Splits of one "
         "data set overlap, so the pairs are not quite independent.",
-        _tables.against_random_table,
+        tables.against_random_table,
         DATA,
         ("CRS-k10", SAME_SIZE),
         seeds=20,
@@ -61,15 +56,15 @@ PAPER: tuple[Spec, ...] = (
     Spec(
         "Representatives to look at",
         "Each with the number of objects that it stands for.",
-        _figures.galleries,
+        figures.galleries,
         DATA,
         ("CRS-k10",),
         seeds=1,
     ),
     Spec(
         "Critical differences",
-        f"Mean ranks over clusters; Friedman's test, then every pair corrected by Shaffer's static procedure. {BLOCKS}",
-        _figures.critical_differences,
+        figures.RANKED,
+        figures.critical_differences,
         DATA,
         PAPER_METHODS,
     ),
@@ -77,7 +72,7 @@ PAPER: tuple[Spec, ...] = (
         "Impact of k",
         "More neighbors, fewer representatives and more evaluations; precision hardly changes. The clusters are those "
         "of the paper's figure: Dress and Sandal, a medium and the biggest cluster of (synthetic) hosts.",
-        _figures.impact_of_k,
+        figures.impact_of_k,
         (FASHION, NETWORK),
         tuple(by_descent(k) for k in DESCENT_KS),
         seeds=1,
@@ -86,7 +81,7 @@ PAPER: tuple[Spec, ...] = (
         "Scan rates on Fashion-MNIST",
         "Unique pairs evaluated, of all n (n - 1) / 2. The paper's own formula divides by four times too many, so its "
         "0.063 and 0.13 are about 0.25 and 0.52 of all pairs.",
-        _tables.scan_rate_table,
+        tables.scan_rate_table,
         (FASHION,),
         (by_descent(5), by_descent(10), by_descent(15), DELTA_MEDOIDS, SPARSE),
         seeds=1,
@@ -94,21 +89,21 @@ PAPER: tuple[Spec, ...] = (
     Spec(
         "By cluster",
         "The largest clusters of each data set, all methods.",
-        _figures.bars,
+        figures.bars,
         DATA,
         PAPER_METHODS,
     ),
     Spec(
         "Confusion matrices",
         "CRS-k10, delta-medoids and DS3, all seeds together.",
-        _figures.confusions,
+        figures.confusions,
         (FASHION, NEWS, NETWORK),
         COMPARED,
     ),
     Spec(
         "Structure in the plane",
         "CRS follows the density; delta-medoids spread evenly; DS3 takes fewest.",
-        _figures.points,
+        figures.points,
         (BLOBS,),
         ("CRS-k3", "CRS-k5", "CRS-k10", DELTA_MEDOIDS, SPARSE),
         seeds=1,
@@ -116,7 +111,7 @@ PAPER: tuple[Spec, ...] = (
     Spec(
         "Two spirals",
         "With more neighbors each representative stands for more, and the shape gets coarser.",
-        _figures.points,
+        figures.points,
         (SPIRALS,),
         ("CRS-k3", "CRS-k5", "CRS-k10", "CRS-k15"),
         seeds=1,
@@ -124,12 +119,12 @@ PAPER: tuple[Spec, ...] = (
     Spec(
         "The generator of network hosts",
         "Sizes and homogeneities of the paper's table and of the synthetic hosts, all of them.",
-        _tables.generator_table,
+        tables.generator_table,
     ),
     Spec(
         "Clusters",
         "Size and homogeneity of each cluster that is represented (half of the hosts, members and sites; seed 0).",
-        _tables.clusters_table,
+        tables.clusters_table,
         DATA,
         ("CRS-k10",),
         seeds=1,

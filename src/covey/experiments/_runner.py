@@ -174,9 +174,9 @@ def _measure(problem: str, method: str, seed: int, selector: Any, split: Split) 
 
 
 def _listed(prototype: Prototype) -> list[list[int]]:
-    rows, sizes = np.unique(prototype.covered_by[prototype.covered_by >= 0], return_counts=True)
-    order = np.argsort(-sizes, kind="stable")[:LISTED]
-    return np.column_stack([rows, sizes])[order].tolist()
+    counts = prototype.stands_for
+    order = np.argsort(-counts, kind="stable")[:LISTED]
+    return np.column_stack([prototype.indices, counts])[order].tolist()
 
 
 def _append(path: Path, records: list[Record]) -> None:

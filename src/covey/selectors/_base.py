@@ -4,7 +4,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from covey._callbacks import CallbackSupportMixin, tasks, with_callbacks
+from covey._progress import progress
 from covey._random import generator
 from covey.objects import Objects, check_objects, clusters, count, pick, take
 from covey.prototype import Prototype
@@ -39,7 +41,7 @@ class Cluster:
         return space_of(objects, self.similarity, self.members, n_jobs=self.n_jobs)
 
 
-class Selector(BaseEstimator, ABC):
+class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """Base of the selectors: subclasses say which members of one cluster represent it.
 
     Attributes
@@ -56,6 +58,7 @@ class Selector(BaseEstimator, ABC):
 
     _parameter_constraints: ClassVar[dict[str, Any]]
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select representatives of each cluster.
 
@@ -71,14 +74,22 @@ class Selector(BaseEstimator, ABC):
         objects = check_objects(X, similarity, self)
         self._check_fit(count(objects))
         rng = check_random_state(self.random_state)
+        groups = clusters(y, count(objects))
+        n_jobs = getattr(self, "n_jobs", None)
         self.prototypes_: dict[Hashable, Prototype] = {}
         n_pairs = 0
-        for label, members in clusters(y, count(objects)):
-            cluster = Cluster(label, members, objects, similarity, getattr(self, "n_jobs", None))
-            prototype = self.prototypes_[label] = self._select(cluster, generator(rng))
-            self._log(prototype)
-            if prototype.n_evaluations:  # else nobody has asked for the space
-                n_pairs += cluster.space.n_pairs
+        bar = progress(type(self).__name__, None, "evaluations", shown=self.verbose > 0)
+        with bar, tasks(self, len(groups), X, y) as told:
+            for at, (label, members) in enumerate(groups, start=1):
+                cluster = Cluster(label, members, objects, similarity, n_jobs)
+                bar.note(f"cluster {label!r}, {at} of {len(groups)}")
+                bar.watch(partial(_outlook, list(self.prototypes_.values()), cluster, count(objects)))
+                with told.part(f"cluster {label}"):
+                    prototype = self.prototypes_[label] = self._select(cluster, generator(rng))
+                if self.verbose > bar.shown:
+                    _log(self, prototype)
+                if prototype.n_evaluations:  # else nobody has asked for the space
+                    n_pairs += cluster.space.n_pairs
         found = list(self.prototypes_.values())
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
         self.n_evaluations_ = sum(prototype.n_evaluations for prototype in found)
@@ -103,10 +114,27 @@ class Selector(BaseEstimator, ABC):
     def _check_fit(self, n: int) -> None:
         """Check parameters that depend on the number of objects."""
 
-    def _log(self, prototype: Prototype) -> None:
-        if not self.verbose:
-            return
-        if not logger.hasHandlers():  # asked to speak, and nobody has set up logging
-            logger.addHandler(logging.StreamHandler())
-            logger.setLevel(logging.INFO)
-        logger.info("%s %r, scan rate %.3g", type(self).__name__, prototype, prototype.scan_rate)
+
+def _log(selector: Selector, prototype: Prototype) -> None:
+    if not logger.hasHandlers():  # asked to speak, and nobody has set up logging
+        logger.addHandler(logging.StreamHandler())
+        logger.setLevel(logging.INFO)
+    logger.info("%s %r, scan rate %.3g", type(selector).__name__, prototype, prototype.scan_rate)
+
+
+def _outlook(found: list[Prototype], cluster: Cluster, n: int) -> tuple[int, float | None]:
+    """How many evaluations were made, and how many there will likely be if the clusters to come are like those before.
+
+    All pairs of a cluster grow with the square of its size, NN-Descent's with its size.
+    """
+    before = sum(prototype.n_evaluations for prototype in found)
+    space = vars(cluster).get("space")  # nobody may have asked for it yet
+    if space is None:
+        return before, None
+    power = 1 if space.n_expected is None else 2
+    size = cluster.members.size
+    seen = sum(prototype.members.size**power for prototype in found)
+    rate = space.n_expected / size**power if space.n_expected else (before / seen if seen else None)
+    left = n - size - sum(prototype.members.size for prototype in found)
+    total = None if rate is None else before + rate * size**power + rate * left * size ** (power - 1)
+    return before + space.n_done(), total

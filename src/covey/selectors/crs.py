@@ -52,7 +52,7 @@ class CRS(Selector):
     n_jobs : int or None, default=None
         Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
     verbose : int, default=0
-        Log each cluster's result to the logger "covey".
+        1 shows a bar on a terminal, or else logs each cluster's result to the logger "covey"; 2 does both.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ class DS3(Selector):
     n_jobs : int or None, default=None
         Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
     verbose : int, default=0
-        Log each cluster's result to the logger "covey".
+        1 shows a bar on a terminal, or else logs each cluster's result to the logger "covey"; 2 does both.
 
     Attributes
     ----------
@@ -230,6 +230,7 @@ def dissimilarities(space: Space, n_jobs: int | None, bytes_a_pair: int) -> tupl
     """The cost of representing object j by object i, and the mean similarity of different objects."""
     n = space.n_left
     check_fits(bytes_a_pair * n * n, f"DS3 on a cluster of {n} objects", "draw a sample of it, or use covey.CRS")
+    space.n_expected = space.n_pairs
     costs = np.zeros((n, n), dtype=np.float32)
     largest, total = -np.inf, 0.0
     origin, scale = None, 0.0  # what is stored lies near 0 and 1, where single precision keeps the digits

@@ -12,10 +12,16 @@ from covey.evaluation import Card, Comparison, Gallery, Picture, compare
 from covey.experiments._methods import DESCENT_KS, by_descent
 from covey.experiments._runner import Record
 from covey.experiments._specs import Results
+from covey.experiments.tables import Row, summarise
 
 SCORES = ("precision", "recall")
 FIGURE_CLUSTERS = {"Fashion-MNIST": ("Dress", "Sandal"), "Network (synthetic)": ("A", "B")}
 """The paper's: two kinds of clothes, a medium and the biggest cluster of hosts."""
+RANKED = (
+    "Mean ranks over clusters; Friedman's test, then every pair corrected by Shaffer's static procedure. "
+    "The clusters of one data set are told apart by one classifier, so these blocks are not independent: what one wins "
+    "another loses. Read the tests as a description, not as a proof."
+)
 SHOWN = 12
 """How many representatives of a cluster a gallery shows, and how many clusters bars show."""
 
@@ -58,7 +64,7 @@ def _draw_comparison(axes: Any, found: Comparison, title: str) -> None:
     names = list(found.names)
     adjusted = pandas.DataFrame(found.adjusted, index=names, columns=names)
     ranks = dict(zip(names, found.ranks, strict=True))
-    colors = {name: f"C{at}" for at, name in enumerate(names)}
+    colors = dict(zip(names, _colors(len(names)), strict=True))
     labels = {"label_fmt_left": "{label} ({rank:.2f})  ", "label_fmt_right": "  ({rank:.2f}) {label}"}
     posthocs.critical_difference_diagram(ranks, adjusted, ax=axes, text_h_margin=0.1, color_palette=colors, **labels)
     axes.set_title(title, loc="left", fontsize=10)
@@ -100,6 +106,40 @@ def impact_of_k(results: Results) -> Iterable[Picture]:
     )
 
 
+def trade_off(results: Results) -> Iterable[Picture]:
+    """Precision and recall against the share selected, and against the scan rate; CRS is a curve along k."""
+    rows = summarise(results.records, results.problems)
+    if not rows:
+        return
+    curve = [row for row in rows if row.method.startswith("CRS-k")]
+    others = [row for row in rows if row not in curve]
+    figure = _figure(10, 7)
+    panels = figure.subplots(2, 2, sharex="col", sharey="row")
+    for axes_row, score in zip(panels, SCORES, strict=True):
+        for axes, (title, x) in zip(
+            axes_row, {"selected, %": "percentage", "scan rate": "scan_rate"}.items(), strict=True
+        ):
+            _draw_trade_off(axes, curve, others, x, score)
+            axes.set(xlabel=title, ylabel=score, xscale="log" if x == "percentage" else "linear")
+            axes.grid(alpha=0.3)
+    panels[0, 0].legend()
+    yield Picture(
+        "trade-off", figure, "Precision and recall against the share selected (log) and against the scan rate."
+    )
+
+
+def _draw_trade_off(axes: Any, curve: Sequence[Row], others: Sequence[Row], x: str, y: str) -> None:
+    places = [(getattr(row, x), getattr(row, y)) for row in curve]
+    if curve:
+        axes.plot(*zip(*places, strict=True), marker="o", markersize=4, linewidth=1, label="CRS, k as written")
+    for row, place in zip(curve, places, strict=True):
+        axes.annotate(row.method.removeprefix("CRS-k"), place, xytext=(4, 4), textcoords="offset points", fontsize=8)
+    for at, row in enumerate(others, start=1):
+        axes.scatter(
+            getattr(row, x), getattr(row, y), marker="Xs^vD"[at % 5], color=f"C{at}", zorder=3, label=row.method
+        )
+
+
 def bars(results: Results) -> Iterable[Picture]:
     for problem in results.problems:
         mine = [r for r in results.records if r.problem == problem]
@@ -120,12 +160,14 @@ def bars(results: Results) -> Iterable[Picture]:
             width = 0.85 / len(methods)
             for at, method in enumerate(methods):
                 heights = [_mean(mine, method, cluster, value) for cluster in clusters]
-                axes.bar(np.arange(len(clusters)) + (at - (len(methods) - 1) / 2) * width, heights, width, label=method)
+                places = np.arange(len(clusters)) + (at - (len(methods) - 1) / 2) * width
+                axes.bar(places, heights, width, label=method, color=_colors(len(methods))[at])
             axes.set_ylabel(title)
             axes.grid(axis="y", alpha=0.3)
         panels[-1].set_yscale("log")
         panels[-1].set_xticks(np.arange(len(clusters)), clusters, rotation=20 if len(clusters) > 6 else 0, ha="right")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(methods))
+        handles = panels[0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper center", ncols=min(len(methods), 7), fontsize=9)
         yield Picture(
             f"bars-{_slug(problem)}", figure, f"{problem}: precision, recall and share selected (log) by cluster."
         )
@@ -199,7 +241,9 @@ def galleries(results: Results) -> Iterable[Gallery]:
                 _with_count(problem.card(shown[row]), stands_for) for row, stands_for in r.representatives[:SHOWN]
             ]
         yield Gallery(
-            name, groups, f"The {SHOWN} representatives of each cluster that stand for most objects, CRS-k10."
+            name,
+            groups,
+            f"{mine[0].method}: of each cluster the {SHOWN} representatives at most that stand for most objects.",
         )
 
 
@@ -209,6 +253,11 @@ def _with_count(card: Card, stands_for: int) -> Card:
 
 def _figure(width: float, height: float) -> Any:
     return require("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
+
+
+def _colors(n: int) -> Any:
+    """So many that can be told apart, the same ones in every figure of as many methods."""
+    return require("matplotlib", "plot").colormaps["tab10" if n <= 10 else "tab20"].colors[:n]
 
 
 def _names(records: Iterable[Record], key: str) -> list[str]:

@@ -1,0 +1,36 @@
+"""What both displays need: the fitted prototypes, and axes to draw on."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from covey._extras import require
+from covey.prototype import Prototype
+
+
+def fitted_selector(estimator: Any) -> Any:
+    check_is_fitted(estimator)
+    selector = getattr(estimator, "selector_", estimator)
+    if not hasattr(selector, "prototypes_"):
+        raise TypeError(
+            f"estimator must be a fitted selector or NearestPrototypeClassifier, got {type(estimator).__name__}."
+        )
+    return selector
+
+
+def prototype_of(prototypes: Mapping[Hashable, Prototype], label: Hashable) -> Prototype:
+    if label is None and len(prototypes) == 1:
+        return next(iter(prototypes.values()))
+    if label not in prototypes:
+        raise ValueError(f"label must be one of {list(prototypes)}, got {label!r}.")
+    return prototypes[label]
+
+
+def axes() -> Any:
+    return require("matplotlib.pyplot", "plot").subplots(layout="constrained")[1]
+
+
+def plain(text: str) -> str:
+    """For matplotlib, which takes what is between two dollars for a formula."""
+    return text.replace("$", r"\$")

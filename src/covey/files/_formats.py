@@ -1,0 +1,40 @@
+"""Which format a file has: its name says it, or the user."""
+
+from pathlib import Path
+
+from covey._packed import PACKED
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npz": "npz",
+    ".svmlight": "svmlight",
+    ".svm": "svmlight",
+    ".libsvm": "svmlight",
+}
+STANDARD = "-"
+"""Standard input or output."""
+
+
+def format_of(path: str, named: str | None = None) -> str:
+    """The format that the user has named, or that the path's suffix names; standard input and output are CSV."""
+    known = sorted(set(FORMATS.values()))
+    if named is not None:
+        if named not in known:
+            raise ValueError(f"format must be one of {', '.join(known)}, got {named!r}.")
+        return named
+    if path == STANDARD:
+        return "csv"
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    if suffixes and suffixes[-1] in FORMATS:
+        return FORMATS[suffixes[-1]]
+    raise ValueError(
+        f"the name of {path!r} does not say its format: give it one of the suffixes {', '.join(FORMATS)} "
+        f"(also packed: {', '.join(PACKED)}), or pass --format."
+    )
