@@ -103,7 +103,8 @@ def place(path: str, form: str | None, row: int) -> str:
 
 def _csv(path: str, kind: str, rows: int | None) -> Iterator[Frame]:
     pandas = require("pandas", "cli")
-    with _opened(path) as (file, share):
+    with _opened(path) as (opened, share):
+        file = _Reads(opened)
         try:
             # A column's type must not depend on where a block ends: text stays text, the rest is decided later.
             options = {"sep": SEPARATORS[kind], "index_col": False, "low_memory": False, "skipinitialspace": True}
@@ -115,9 +116,30 @@ def _csv(path: str, kind: str, rows: int | None) -> Iterator[Frame]:
         except pandas.errors.EmptyDataError:
             raise ValueError(f"{_name(path)} is empty.") from None
         except pandas.errors.ParserError as error:
-            raise ValueError(_broken(path, str(error))) from error
+            if file.failure is None and "read(nbytes)" in str(error):  # the file could be read, so it was Ctrl-C
+                raise KeyboardInterrupt from error
+            raise ValueError(_broken(path, str(file.failure or error))) from error
         except (EOFError, OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{_name(path)} cannot be read: {error}.") from error
+
+
+class _Reads:
+    """Passes reads on and remembers why one failed, which pandas forgets."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.failure: Exception | None = None
+
+    def read(self, size: int = -1) -> str:
+        try:
+            content: str = self._file.read(size)
+        except Exception as error:
+            self.failure = error
+            raise
+        return content
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file)
 
 
 def _broken(path: str, complaint: str) -> str:
