@@ -431,3 +431,15 @@ def test_a_figure_of_its_own():
 def test_importing_needs_no_matplotlib():
     code = "import sys, covey.displays; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_scikit_learns_confusion_matrix():
+    from matplotlib.figure import Figure
+    from sklearn.datasets import load_digits
+    from sklearn.metrics import ConfusionMatrixDisplay
+
+    X, y = load_digits(return_X_y=True)
+    model = covey.NearestPrototypeClassifier().fit(X[:1000], y[:1000])
+    shown = ConfusionMatrixDisplay.from_estimator(model, X[1000:], y[1000:], ax=Figure().subplots())
+    assert shown.confusion_matrix.sum() == len(X) - 1000
+    assert np.trace(shown.confusion_matrix) / shown.confusion_matrix.sum() == model.score(X[1000:], y[1000:])

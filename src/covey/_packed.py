@@ -3,10 +3,16 @@
 import bz2
 import gzip
 import lzma
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
 
 from covey._extras import require
+from covey._progress import Bar
+
+Share = Callable[[], float]
 
 
 def _zstd(file: Any, mode: str, **options: Any) -> Any:
@@ -21,7 +27,15 @@ def open_packed(path: Path, mode: str = "rb", **options: Any) -> Any:
     return PACKED.get(path.suffix, open)(path, mode, **options)
 
 
-def unpacked(file: IO[bytes], name: str) -> Any:
-    """The bytes in an open file, unpacked if its name says so."""
-    opener = PACKED.get(Path(name).suffix)
-    return file if opener is None else opener(file, "rb")
+@contextmanager
+def open_text(path: Path, bar: Bar | None = None, errors: str = "strict") -> Iterator[tuple[IO[str], Share]]:
+    """The text in a file, unpacked if its name says so, and a function that tells how much of the file has been read.
+
+    The bar watches it, too.
+    """
+    size = max(path.stat().st_size, 1)
+    opener = PACKED.get(path.suffix)
+    with path.open("rb") as raw, raw if opener is None else opener(raw, "rb") as content:
+        if bar is not None:
+            bar.watch(lambda: (raw.tell() / 1e6, size / 1e6))
+        yield TextIOWrapper(content, encoding="utf-8", errors=errors, newline=""), lambda: raw.tell() / size

@@ -13,6 +13,7 @@ from covey._exact import nearest_others
 from covey._homogeneity import FEW_PAIRS
 from covey._lists import NeighborLists
 from covey._pairs import ScoredPairs
+from covey._progress import progress
 from covey._random import generator
 from covey.objects import check_objects, looks_like_distances
 from covey.similarity import CONVERSIONS, resolve
@@ -127,6 +128,7 @@ def neighbor_graph(
     tol: float = 0.001,
     random_state: Any = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> NeighborGraph:
     """The n_neighbors most similar others of each object.
 
@@ -146,6 +148,8 @@ def neighbor_graph(
         Decides NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
     n_jobs : int or None, default=None
         Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
+    verbose : int, default=0
+        1 shows a bar on a terminal.
     """
     _check_n_neighbors(n_neighbors)
     if not 0 < sample_rate <= 1:
@@ -155,9 +159,10 @@ def neighbor_graph(
     resolved = resolve(similarity)
     space = space_of(check_objects(X, resolved), resolved, n_jobs=n_jobs)
     method = choose_method(method, space, n_neighbors)
-    return build(
-        space, n_neighbors, method, sample_rate=sample_rate, tol=tol, rng=generator(random_state), n_jobs=n_jobs
-    )
+    options: dict[str, Any] = {"sample_rate": sample_rate, "tol": tol, "rng": generator(random_state), "n_jobs": n_jobs}
+    with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
+        bar.watch(lambda: (space.n_done(), space.n_expected))
+        return build(space, n_neighbors, method, **options)
 
 
 def choose_method(method: str, space: Space, k: int) -> str:

@@ -1,6 +1,5 @@
 """`covey classify`: a label for each row of a file, with the evidence, block by block."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -40,21 +39,16 @@ def classify(
         model.classifier.selector_.set_params(n_jobs=n_jobs)
     _check_reject(model, reject, unknown)
     n_rows, likely = 0, None
-    with writer(out, out_form, force=force) as put, progress("classifying", None, "rows", shown=verbose > 0) as bar:
-        bar.watch(lambda: (n_rows, likely))
-        for block in _blocks(path, form, hosts):
-            answers = answer(model, block, path, form, reject, unknown)
-            put(_with_input(block, answers) if keep else answers)
-            n_rows += len(block)
-            likely = n_rows / block.share if block.share else None
+    with writer(out, out_form, force=force) as put:
+        parts = [read_hosts_block(path, verbose)] if hosts else blocks(path, form)
+        with progress("classifying", None, "rows", shown=verbose > 0) as bar:
+            bar.watch(lambda: (n_rows, likely))
+            for block in parts:
+                answers = answer(model, block, path, form, reject, unknown)
+                put(_with_input(block, answers) if keep else answers)
+                n_rows += len(block)
+                likely = n_rows / block.share if block.share else None
     return n_rows
-
-
-def _blocks(path: str, form: str | None, hosts: bool) -> Iterator[Block]:
-    if hosts:
-        yield read_hosts_block(path)
-    else:
-        yield from blocks(path, form)
 
 
 def answer(model: Model, block: Block, path: str, form: str | None, reject: str | float | None, unknown: str) -> Any:

@@ -49,7 +49,7 @@ def compare(
     """
     may_write(page, force)
     chosen = _methods(methods, ks)
-    loaded = source.load()
+    loaded = source.load(verbose)
     name = Path(source.path).name
     problem = Problem(_folds(loaded, folds), similarity=loaded.similarity, card=_card(loaded))
     records_in = Path(page).with_name(f".{Path(page).stem}-{_fingerprint(source, methods, ks, folds)}")

@@ -35,7 +35,7 @@ def select(
             may_write(path, force)
     if picture is not None and Path(picture).suffix not in PICTURES:
         raise ValueError(f"--picture must end in one of {', '.join(PICTURES)}, got {picture!r}.")
-    loaded = source.load()
+    loaded = source.load(options.get("verbose", 0))
     selector = CRS(similarity=loaded.similarity, **options)
     fitted = NearestPrototypeClassifier(selector).fit(loaded.objects, loaded.labels)
     rows = fitted.selector_.sample_indices_

@@ -31,8 +31,8 @@ class Source:
     labels: str | None = None
     id: str | None = None
 
-    def load(self) -> "Loaded":
-        block, recipe = self._hosts() if self.hosts else self._table()
+    def load(self, verbose: int = 0) -> "Loaded":
+        block, recipe = self._hosts(verbose) if self.hosts else self._table(verbose)
         if recipe.kind == "text" and recipe.similarity in NAMED:
             texts = recipe.objects(block, self.path, self.form)
             recipe = recipe.with_vocabulary(texts)
@@ -45,14 +45,14 @@ class Source:
             function_of(recipe.similarity, recipe.kind),
         )
 
-    def _table(self) -> tuple[Block, Recipe]:
-        block = read(self.path, self.form, labels=self.label)
+    def _table(self, verbose: int) -> tuple[Block, Recipe]:
+        block = read(self.path, self.form, labels=self.label, verbose=verbose)
         options = {"features": self.features, "text": self.text, "profile": self.profile, "matrix": self.matrix}
         chosen: Any = {"label": self.label, "id": self.id, "similarity": self.similarity, **options}
         return block, choose(block.frame, self.path, **chosen)
 
-    def _hosts(self) -> tuple[Block, Recipe]:
-        block = read_hosts_block(self.path)
+    def _hosts(self, verbose: int) -> tuple[Block, Recipe]:
+        block = read_hosts_block(self.path, verbose)
         if self.labels is not None:
             block = Block(0, _labelled(block.frame, self.labels))
         label = LABEL if self.labels is not None else None
@@ -71,11 +71,11 @@ class Loaded:
     similarity: Any
 
 
-def read_hosts_block(path: str) -> Block:
+def read_hosts_block(path: str, verbose: int = 0) -> Block:
     """The hosts of a log, a row each."""
     from covey.datasets import read_hosts
 
-    hosts = read_hosts(path)
+    hosts = read_hosts(path, verbose=verbose)
     if not len(hosts.data):
         raise ValueError(f"{path} holds no contact of a host with a server.")
     return Block(0, require("pandas", "cli").DataFrame({HOST: list(hosts.ids), PROFILE: hosts.data}))

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from covey._packed import open_packed
+from covey._packed import open_text
+from covey._progress import progress
 
 DAY = 86_400
 ZEEK = ("ts", "id.orig_h", "id.resp_h", "id.resp_p")
@@ -35,7 +36,7 @@ COLUMNS = {
 }
 
 
-def read_hosts(path: Any, *, window: float = 300, with_port: bool = True) -> Any:
+def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbose: int = 0) -> Any:
     """Profiles of the hosts in a log of connections.
 
     Parameters
@@ -48,6 +49,9 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True) -> Any
         The length of a time window in seconds; a day is split into windows from midnight UTC on.
     with_port : bool, default=True
         Whether servers that differ in the port are different.
+
+    verbose : int, default=0
+        1 shows a bar on a terminal.
 
     Returns
     -------
@@ -70,7 +74,8 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True) -> Any
         raise ValueError(f"window must be in (0, {DAY}] seconds, got {window!r}.")
     seen: dict[str, dict[str, dict[int, int]]] = {}
     n_skipped = 0
-    with open_packed(Path(path), "rt", encoding="utf-8", errors="replace", newline="") as lines:
+    bar = progress("reading", None, "MB", shown=verbose > 0)
+    with bar, open_text(Path(path), bar, errors="replace") as (lines, _):
         for contact in _contacts(lines, str(path)):
             if contact is None:
                 n_skipped += 1

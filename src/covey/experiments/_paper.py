@@ -16,6 +16,7 @@ from covey.experiments._methods import (
     by_descent,
 )
 from covey.experiments._problems import PROBLEMS, Problem
+from covey.experiments._runner import read_records
 from covey.experiments._specs import Spec, report
 
 logger = logging.getLogger("covey")
@@ -147,7 +148,7 @@ def reproduce(
     Parameters
     ----------
     folder : path
-        Gets the page (report.html), tables (CSV), figures (SVG and PNG) and records (JSON Lines). A run that was
+        Gets the page (report.html), tables (CSV), figures (SVG and PNG) and records (JSON Lines, CSV). A run that was
         stopped goes on where it stopped if it is given the same folder.
     quick : bool, default=False
         100 objects of each cluster: minutes, to see that everything works. The numbers mean little.
@@ -182,7 +183,9 @@ def reproduce(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    return made.write(folder)
+    page = made.write(folder)
+    tables.records_table(read_records(folder, quick)).write(page.parent)
+    return page
 
 
 def _present(data_home: Any) -> tuple[dict[str, Problem], list[str]]:

@@ -1,7 +1,7 @@
 """Tables from records: each method on each problem beside the paper's numbers, and what follows from them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import fmean, pstdev
 from typing import Any
 
@@ -190,3 +190,9 @@ def generator_table(results: Results) -> Iterable[Table]:
     ]
     columns = [Column("cluster"), Column("paper: size", "d"), Column("size", "d"), Column("paper: homogeneity", ".2f")]
     yield Table("generator", [*columns, *(Column(f"homogeneity, seed {seed}", ".4f") for seed in range(3))], rows)
+
+
+def records_table(records: Iterable[Record]) -> Table:
+    """The records themselves, but for what does not fit into a cell."""
+    names = [f.name for f in fields(Record) if f.name not in ("predicted", "representatives")]
+    return Table("records", [Column(name) for name in names], [[getattr(r, name) for name in names] for r in records])

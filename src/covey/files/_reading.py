@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO, TextIOWrapper
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey._extras import require
-from covey._packed import open_packed, unpacked
+from covey._packed import open_text
+from covey._progress import Bar, progress
 from covey.files._formats import STANDARD, format_of
 
 Frame = tuple[Any, float | None]
@@ -58,27 +59,33 @@ class Block:
         return len(self.frame) if self.frame is not None else int(self.matrix.shape[0])
 
 
-def read(path: str, form: str | None = None, *, labels: str | None = None) -> Block:
+def read(path: str, form: str | None = None, *, labels: str | None = None, verbose: int = 0) -> Block:
     """The whole file; `labels` names the array of labels in an .npz file."""
     kind = format_of(path, form)
     if kind == "npz":
         return _npz(path, labels)
     if kind == "svmlight":
         return _svmlight(path)
-    found = list(blocks(path, form, rows=None))
-    return found[0]
+    with progress("reading", None, "MB", shown=verbose > 0) as bar:
+        (block,) = blocks(path, form, rows=None, bar=bar)
+    return block
 
 
 def blocks(
-    path: str, form: str | None = None, *, rows: int | None = ROWS, labels: str | None = None
+    path: str,
+    form: str | None = None,
+    *,
+    rows: int | None = ROWS,
+    labels: str | None = None,
+    bar: Bar | None = None,
 ) -> Iterator[Block]:
-    """The file in blocks of so many rows; None for a single one."""
+    """The file in blocks of so many rows; None for a single one. The bar watches the reading."""
     kind = format_of(path, form)
     if kind in ("npz", "svmlight"):
         yield read(path, form, labels=labels)
         return
     first = 0
-    for frame, share in {"csv": _csv, "tsv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind](path, kind, rows):
+    for frame, share in {"csv": _csv, "tsv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind](path, kind, rows, bar):
         yield Block(first, frame.reset_index(drop=True), share=share)
         first += len(frame)
     if first == 0:
@@ -90,7 +97,7 @@ def place(path: str, form: str | None, row: int) -> str:
     kind = format_of(path, form)
     if path == STANDARD or kind not in ("csv", "tsv", "jsonl"):
         return f"{_name(path)}, row {row}"
-    with open_packed(Path(path), "rt", encoding="utf-8", newline="") as file:
+    with open_text(Path(path)) as (file, _):
         if kind == "jsonl":
             lines = (at for at, line in enumerate(file, start=1) if line.strip())
             line = next(islice(lines, row, None))
@@ -101,9 +108,9 @@ def place(path: str, form: str | None, row: int) -> str:
     return f"{_name(path)}, line {line}"
 
 
-def _csv(path: str, kind: str, rows: int | None) -> Iterator[Frame]:
+def _csv(path: str, kind: str, rows: int | None, bar: Bar | None) -> Iterator[Frame]:
     pandas = require("pandas", "cli")
-    with _opened(path) as (opened, share):
+    with _opened(path, bar) as (opened, share):
         file = _Reads(opened)
         try:
             # A column's type must not depend on where a block ends: text stays text, the rest is decided later.
@@ -151,9 +158,9 @@ def _broken(path: str, complaint: str) -> str:
     return f"{_name(path)}, line {line}: {saw} values where the header has {expected}."
 
 
-def _jsonl(path: str, kind: str, rows: int | None) -> Iterator[Frame]:
+def _jsonl(path: str, kind: str, rows: int | None, bar: Bar | None) -> Iterator[Frame]:
     pandas = require("pandas", "cli")
-    with _opened(path) as (file, share):
+    with _opened(path, bar) as (file, share):
         objects = _json_objects(path, file)
         while block := list(islice(objects, rows)):
             yield pandas.DataFrame.from_records(block), share()
@@ -172,7 +179,7 @@ def _json_objects(path: str, file: Any) -> Iterator[dict[str, Any]]:
         yield value
 
 
-def _parquet(path: str, kind: str, rows: int | None) -> Iterator[Frame]:
+def _parquet(path: str, kind: str, rows: int | None, bar: Bar | None) -> Iterator[Frame]:
     pyarrow, parquet = require("pyarrow", "cli"), require("pyarrow.parquet", "cli")
     _exists(path)
     try:
@@ -230,15 +237,14 @@ def _svmlight(path: str) -> Block:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[tuple[Any, Callable[[], float | None]]]:
+def _opened(path: str, bar: Bar | None = None) -> Iterator[tuple[Any, Callable[[], float | None]]]:
     """The text in a file, and a function that tells how much of the file has been read."""
     if path == STANDARD:
         yield sys.stdin, lambda: None
         return
     _exists(path)
-    size = max(Path(path).stat().st_size, 1)
-    with open(path, "rb") as raw, unpacked(raw, path) as stream:
-        yield TextIOWrapper(stream, encoding="utf-8", newline=""), lambda: raw.tell() / size
+    with open_text(Path(path), bar) as opened:
+        yield opened
 
 
 def _exists(path: str) -> None:
