@@ -272,13 +272,12 @@ def test_rejection(run):
     assert pd.read_csv("a.csv")["covey_label"].tolist() == ["setosa", "unknown"]
     assert run("classify", "odd.csv", "-m", "m", "--reject", "2", "--unknown", "?", "-o", "b.csv")[0] == 0
     assert pd.read_csv("b.csv")["covey_label"].tolist() == ["?", "?"]
-    for wrong, message in (
-        (("--reject", "much"), "'threshold' or a number"),
-        (("--reject", "1", "--unknown", "setosa"), "one of the labels"),
-    ):
-        code, _, err = run("classify", "odd.csv", "-m", "m", *wrong)
-        assert code == 1
-        assert message in err
+    for wrong in (("--reject", "much"), ("--reject", "nan"), ("--reject", "1", "--unknown", "setosa")):
+        assert run("classify", "odd.csv", "-m", "m", *wrong)[0] == 2
+    run("select", "iris.csv", "-l", "species", "--threshold", "none", "-o", "few2.csv", "-m", "n")
+    code, _, err = run("classify", "odd.csv", "-m", "n", "--reject", "threshold")
+    assert code == 1
+    assert "has none" in one_line(err)
 
 
 def test_input_kept_beside_the_answers(run):
@@ -298,8 +297,13 @@ def one_line(err):
 
 
 BAD = {
-    "a row too long": ("a,b,kind\n1,2,x\n3,4,5,6\n", r"bad\.csv, line 3: 4 values where the header has 3"),
-    "a row too short": ("a,b,kind\n1,2,x\n3\n4,5,y\n", r"bad\.csv, line 3: no value in column 'b'"),
+    "a row too long": ("a,b,kind\n1,2,x\n3,4,5,6\n", r"bad\.csv, line 3: the header has 3 columns, the row 4"),
+    "a row too short": ("a,b,kind\n1,2,x\n3\n4,5,y\n", r"bad\.csv, line 3: the header has 3 columns, the row 1"),
+    "a first row too long": ("a,b,kind\n1,2,x,9\n3,4,y\n", r"bad\.csv, line 2: the header has 3 columns, the row 4"),
+    "a gap": ("a,b,kind\n1,2,x\n3,,x\n4,5,y\n", r"bad\.csv, line 3: no value in column 'b'"),
+    "after lines within a field": ('a,b,note,kind\n1,2,"\n\n",x\n3,4\n', r"bad\.csv, line 5: the header has 4"),
+    "a column twice": ("a,a,kind\n1,2,x\n", r"bad\.csv, line 1: two columns are called 'a'"),
+    "an open quote": ('a,kind\n1,"x\n2,y\n', r"bad\.csv, line 3"),
     "no number": ("a,b,kind\n1,2,x\n3,4,x\n\n5,oops,x\n6,7,y\n", r"bad\.csv, line 5: 'oops' in column 'b'"),
     "no label": ("a,b,kind\n1,2,x\n3,4,\n", r"bad\.csv, line 3: no value in column 'kind'"),
     "lines within a field": (
@@ -359,8 +363,6 @@ def test_what_is_not_there_is_named(run):
     code, _, err = run("classify", "other.csv", "-m", "m")
     assert code == 1
     assert "no column 'sepal_width', 'petal_length', 'petal_width'; it has sepal_length" in one_line(err)
-    assert run("select", "iris.csv", "-s", "cosin")[0] == 1
-    assert run("select", "iris.csv", "--text", "name", "--features", "petal_width")[0] == 1
 
 
 def test_a_model_cut_off_in_the_middle(run):
@@ -395,7 +397,23 @@ def test_files_are_not_replaced_unless_forced(run):
 def test_usage_errors_are_2_and_help_teaches(run):
     assert run("select")[0] == 2
     assert run("select", "x.csv", "--nonsense")[0] == 2
-    assert run("select", "x.csv", "-k", "many")[0] == 2
+    iris().to_csv("iris.csv", index=False)
+    for wrong in (
+        ("-k", "many"),
+        ("-k", "0"),
+        ("-k", "2.5"),
+        ("--coverage", "7"),
+        ("-j", "0"),
+        ("-s", "cosin"),
+        ("-s", "levenshtein"),
+        ("--text", "name", "--features", "petal_width"),
+        ("--labels", "labels.csv"),
+        ("--hosts", "-l", "species"),
+        ("-o", "same", "--out-format", "csv", "-m", "same"),
+    ):
+        code, _, err = run("select", "iris.csv", *wrong)
+        assert code == 2, wrong
+        assert "Traceback" not in err
     assert run("nonsense")[0] == 2
     code, out, _ = run("--help")
     assert code == 0
@@ -409,8 +427,10 @@ def test_usage_errors_are_2_and_help_teaches(run):
 
 def test_debug_shows_where(run, monkeypatch):
     monkeypatch.setattr(cli.Debug, "on", False)
-    with pytest.raises(FileNotFoundError):
-        run("--debug", "select", "absent.csv")
+    for command in (("--debug", "select", "absent.csv"), ("select", "absent.csv", "--debug")):
+        with pytest.raises(FileNotFoundError):
+            run(*command)
+        monkeypatch.setattr(cli.Debug, "on", False)
 
 
 def test_inspect_tells_what_is_inside(run):
@@ -444,8 +464,10 @@ def test_pictures(run):
         assert Path(name).read_bytes().startswith(start)
     assert run(*common, "--picture", "map.html", "--cluster", "virginica")[0] == 0
     assert "flower 149" in Path("map.html").read_text()
-    for wrong in (("--picture", "p.doc"), ("--picture", "q.html", "--cluster", "rose")):
-        assert run(*common, *wrong)[0] == 1
+    Path("few.csv").unlink()
+    assert run(*common, "--picture", "p.doc")[0] == 2
+    assert run(*common, "--picture", "q.html", "--cluster", "rose")[0] == 1
+    assert not Path("few.csv").exists()  # what cannot be drawn is known before anything is written
     assert_renders(Path("map.html").resolve(), phone=True)
 
 
@@ -464,14 +486,16 @@ def test_compare(run):
 
 def test_compare_says_what_it_needs(run):
     iris().to_csv("iris.csv", index=False)
-    for options, message in {
-        ("-l", "species", "--methods", "crs,magic"): "got magic",
-        ("-l", "name"): "too small: flower 0 (1)",
-        (): "at least two clusters",
+    for options, (expected_code, message) in {
+        ("-l", "species", "--methods", "crs,magic"): (2, "got magic"),
+        ("-l", "species", "-k", ""): (2, "-k must be numbers"),
+        ("-l", "name"): (1, "too small: flower 0 (1)"),
+        (): (1, "at least two clusters"),
     }.items():
         code, _, err = run("compare", "iris.csv", *options)
-        assert code == 1
+        assert code == expected_code
         assert message in one_line(err)
+    assert run("compare", "-", "-l", "species")[0] == 2
 
 
 def test_recommendation_takes_the_fewest_that_cost_nothing():
@@ -484,6 +508,9 @@ def test_recommendation_takes_the_fewest_that_cost_nothing():
     scores = {2: (0.90, 0.92), 5: (0.93, 0.95), 10: (0.93, 0.94), 20: (0.80, 0.82)}
     found = recommend([record(k, seed, value) for k, values in scores.items() for seed, value in enumerate(values)])
     assert found.k == 10  # .935 is within .01 of .94; .81 is not
+    assert found.reason.endswith("larger k are worse.")
+    alone = recommend([record(3, 0, 0.9)])
+    assert alone.reason == "k = 3: it has the best F1, 0.900; no larger k was tried."
     assert recommend([]) is None
 
 
@@ -538,8 +565,10 @@ def test_a_million_rows_in_bounded_memory(folder):
         code, peak = map(int, done.stdout.split())
         assert code == 0
         peaks[name] = peak / 1024
-    with Path("large.out.csv").open() as file:
-        assert sum(1 for _ in file) == 1_000_001
+    answers = pd.read_csv("large.out.csv")
+    np.testing.assert_array_equal(answers["covey_row"], np.arange(1_000_000))
+    once = covey.load("m").predict(frame[list("abcd")])
+    np.testing.assert_array_equal(answers["covey_label"], np.tile(once, 10))
     assert peaks["large"] - peaks["small"] < 40, peaks
 
 
@@ -662,3 +691,246 @@ def test_selected_rows_are_what_a_reader_of_csv_sees(run):
     with Path("few.csv").open(newline="", encoding="utf-8") as file:
         notes = {row["note"] for row in csv.DictReader(file)}
     assert notes == set(frame["note"])
+
+
+def in_small_blocks(monkeypatch, rows=40):
+    from covey.files import _reading
+
+    monkeypatch.setattr(_reading, "MOST_ROWS", rows)
+
+
+@pytest.mark.parametrize("name", ["iris.csv", "iris.jsonl", "iris.parquet"])
+@pytest.mark.parametrize("out", ["a.csv", "a.jsonl", "a.parquet"])
+def test_blocks_make_no_difference(run, monkeypatch, name, out):
+    WRITE[name](iris(), name)
+    run("select", name, "-l", "species", "--id", "name", "-o", "few.csv", "-m", "m")
+    common = ("classify", name, "-m", "m", "--keep", "-o")
+    assert run(*common, f"whole-{out}")[0] == 0
+    in_small_blocks(monkeypatch)
+    assert run(*common, f"parts-{out}")[0] == 0
+    read = READ[out.split(".")[1]]
+    pd.testing.assert_frame_equal(read(f"parts-{out}"), read(f"whole-{out}"))
+    assert read(f"parts-{out}")["covey_row"].tolist() == list(range(150))
+
+
+def test_values_pass_through_unchanged(run, monkeypatch):
+    """007 is no 7, NA is a word, and a column is of one type whatever a block holds."""
+    in_small_blocks(monkeypatch)
+    frame = iris().assign(code=[f"{at:03}" if at < 100 else f"A{at}" for at in range(150)], word="NA")
+    frame["zip"] = [f"{at:05}" for at in range(150)]
+    frame.to_csv("t.csv", index=False)
+    features = ("--features", "petal_length,petal_width")
+    assert run("select", "t.csv", "-l", "word", "--id", "zip", *features, "-o", "few.csv", "-m", "m")[0] == 0
+    few = pd.read_csv("few.csv", dtype=str, keep_default_na=False)
+    rows = few["covey_row"].astype(int)
+    for column in ("code", "word", "zip"):
+        assert few[column].tolist() == frame[column].iloc[rows].tolist()
+    assert run("classify", "t.csv", "-m", "m", "--keep", "-o", "out.parquet")[0] == 0
+    out = pd.read_parquet("out.parquet")
+    assert out["zip"].tolist() == frame["zip"].tolist()
+    assert out["petal_width"].dtype == np.float64
+    assert set(out["covey_representative_id"]) <= set(frame["zip"])
+    assert run("select", "t.csv", "--text", "zip", "-s", "levenshtein", "-o", "texts.csv")[0] == 0
+
+
+def test_answers_of_an_earlier_run_are_replaced(run):
+    iris().to_csv("iris.csv", index=False)
+    run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m")
+    few = pd.read_csv("few.csv").assign(covey_label="STALE")
+    few.to_csv("few.csv", index=False)
+    assert run("classify", "few.csv", "-m", "m", "--keep", "-o", "a.csv")[0] == 0
+    answers = pd.read_csv("a.csv")
+    assert answers.columns.is_unique
+    assert "STALE" not in set(answers["covey_label"])
+    assert answers["covey_row"].tolist() == list(range(len(few)))
+    assert run("select", "few.csv", "-l", "species", "-o", "again.csv", "-m", "n")[0] == 0
+    again = pd.read_csv("again.csv")
+    assert again.columns.is_unique
+    assert covey.load("n").n_features_in_ == 4  # covey's own columns are no features
+    assert run("select", "a.csv", "-l", "covey_label", "-o", "by-answer.csv")[0] == 0  # but they may be labels
+
+
+def test_rows_with_other_keys_further_down(run, monkeypatch):
+    in_small_blocks(monkeypatch, 50)
+    records = iris().to_dict("records")
+    for record in records[60:]:
+        del record["name"]
+    turned = [dict(reversed(record.items())) if at >= 60 else record for at, record in enumerate(records)]
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, turned)))
+    run("select", "t.jsonl", "-l", "species", "--id", "name", "-o", "few.csv", "-m", "m")
+    for options in ((), ("--keep",)):
+        assert run("classify", "t.jsonl", "-m", "m", "-o", "out.csv", "-f", *options)[0] == 0
+        out = pd.read_csv("out.csv")
+        assert out["covey_row"].tolist() == list(range(150))
+        assert set(out["covey_label"]) == {"setosa", "versicolor", "virginica"}
+        assert out["name"].isna().sum() == 90
+    turned[120]["surprise"] = 1
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, turned)))
+    code, _, err = run("classify", "t.jsonl", "-m", "m", "--keep", "-o", "new.csv")
+    assert code == 1
+    assert "a column 'surprise' that its first part lacks" in one_line(err)
+
+
+def test_gaps_in_json_are_null(run):
+    Path("t.jsonl").write_text('{"x": 1, "note": "a"}\n{"x": 2}\n{"x": 9007199254740993, "note": null}\n')
+    assert run("select", "t.jsonl", "--features", "x", "-o", "few.jsonl")[0] == 0
+    few = [json.loads(line, parse_constant=pytest.fail) for line in Path("few.jsonl").read_text().splitlines()]
+    assert {record["x"] for record in few} <= {1, 2, 9007199254740993}
+    assert run("select", "t.jsonl", "--features", "x", "--id", "note", "-o", "b.csv", "-m", "m")[0] == 0
+
+
+def test_svmlight_counts_columns_as_the_model_does(run):
+    Path("train.svmlight").write_text("0 0:5\n0 0:4 1:1\n1 1:5\n1 1:4 2:1\n")  # from 0
+    Path("new.svmlight").write_text("0 1:5\n1 1:5 2:1\n")  # no column 0 here
+    assert run("select", "train.svmlight", "-o", "few.svmlight", "-m", "m")[0] == 0
+    assert run("classify", "new.svmlight", "-m", "m", "-o", "a.csv")[0] == 0
+    assert pd.read_csv("a.csv")["covey_label"].tolist() == [1, 1]
+    Path("one.svmlight").write_text("0 1:5\n1 2:5\n")
+    run("select", "one.svmlight", "-o", "few1.svmlight", "-m", "n")
+    code, _, err = run("classify", "train.svmlight", "-m", "n")
+    assert code == 1
+    assert "has a column 0" in one_line(err)
+
+
+def test_kinds_of_parquet_columns(run):
+    from decimal import Decimal
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(
+        {
+            "price": pa.array([Decimal("1.50"), Decimal("2.50"), Decimal("9.00")], pa.decimal128(6, 2)),
+            "big": pa.array([9007199254740993, None, 7], pa.int64()),
+            "values": pa.array([list(range(1500))] * 3),
+            "seen": pa.array(
+                [[("a", 1.0)], [("a", 2.0), ("b", 1.0)], [("b", 3.0)]], pa.map_(pa.string(), pa.float64())
+            ),
+            "kind": pa.array(["x", "x", "y"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, "t.parquet")
+    assert run("select", "t.parquet", "-l", "kind", "--features", "price", "-o", "few.csv", "-m", "m")[0] == 0
+    few = pd.read_csv("few.csv", dtype=str)
+    assert "9007199254740993" in set(few["big"])
+    assert len(json.loads(few["values"][0])) == 1500
+    assert run("select", "few.csv", "-l", "kind", "--profile", "seen", "-o", "again.csv")[0] == 0
+    assert run("select", "t.parquet", "-l", "kind", "--profile", "seen", "-o", "few.parquet")[0] == 0
+    assert pq.read_schema("few.parquet").field("seen").type == table.schema.field("seen").type
+    iris().set_index("name").to_parquet("i.parquet")
+    assert run("select", "i.parquet", "-l", "species", "--id", "name", "-o", "i.csv")[0] == 0
+    assert "flower" in pd.read_csv("i.csv")["name"][0]
+
+
+def test_other_ways_to_write_a_table(run):
+    text = iris().to_csv(index=False)
+    for name, content in {
+        "bom.csv": "\ufeff" + text,
+        "crlf.csv": text.replace("\n", "\r\n"),
+        "semicolon.csv": text.replace(",", ";"),
+        "UPPER.CSV": text,
+        "index.csv": iris().to_csv(),
+    }.items():
+        Path(name).write_bytes(content.encode())
+        assert run("select", name, "-l", "species", "-o", "few.csv", "-m", "m", "-f")[0] == 0, name
+        assert covey.load("m").n_features_in_ == 4
+
+
+def test_damaged_files_of_all_kinds_of_packing(run):
+    for name in ("iris.csv.zst", "iris.csv.xz", "iris.csv.bz2", "iris.jsonl.gz"):
+        WRITE[name](iris(), name)
+        whole = Path(name).read_bytes()
+        Path(f"cut-{name}").write_bytes(whole[: len(whole) // 2])
+        Path(f"no-{name}").write_bytes(b"nothing of the kind, and quite long enough to be looked at")
+        for damaged in (f"cut-{name}", f"no-{name}"):
+            code, _, err = run("select", damaged)
+            assert code == 1
+            assert damaged in one_line(err)
+
+
+def test_labels_that_look_like_markup(run):
+    labels = ["[/b]", "[red]x", "$a_$"]
+    iris().assign(species=np.repeat(labels, 50)).to_csv("t.csv", index=False)
+    assert run("select", "t.csv", "-l", "species", "-o", "few.csv", "-m", "m", "--picture", "p.png")[0] == 0
+    told = run("inspect", "m")[1]
+    assert all(label in told for label in labels)
+    code, _, err = run(
+        "compare", "t.csv", "-l", "species", "--methods", "crs,random,all", "-k", "3,5", "--html", "r.html"
+    )
+    assert (code, err) == (0, "")
+
+
+def test_many_methods_have_colors(run):
+    iris().to_csv("iris.csv", index=False)
+    ks = ",".join(map(str, range(2, 23)))
+    code, _, err = run(
+        "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", ks, "--folds", 2, "--html", "r.html"
+    )
+    assert (code, err) == (0, "")
+
+
+def test_what_cannot_be_written_is_said_before_the_work(run, monkeypatch):
+    from covey.commands import _select
+
+    monkeypatch.setattr(_select.Source, "load", lambda *args: pytest.fail("this is work"))
+    Path("iris.csv").write_text("a\n1\n")
+    for options, message in {
+        ("-o", "few.doc"): "or pass --out-format",
+        ("-o", "nowhere/few.csv"): "an existing folder",
+        ("-o", "few.csv", "-m", "nowhere/m"): "an existing folder",
+        ("-o", "few.parquet.gz"): "packed inside",
+    }.items():
+        code, _, err = run("select", "iris.csv", *options)
+        assert code == 1
+        assert message in one_line(err)
+
+
+def test_only_files_are_replaced(run):
+    iris().to_csv("iris.csv", index=False)
+    os.mkfifo("pipe")
+    code, _, err = run("select", "iris.csv", "-o", "pipe", "--out-format", "csv", "--force")
+    assert (code, "regular file" in one_line(err)) == (1, True)
+    Path("real.csv").write_text("old")
+    Path("link.csv").symlink_to("real.csv")
+    assert run("select", "iris.csv", "-o", "link.csv", "--force")[0] == 0
+    assert Path("link.csv").is_symlink()
+    assert Path("real.csv").read_text().startswith("sepal_length")
+
+
+def test_models_from_python_with_a_callable(run):
+    Path("mine.py").write_text("def nearness(a, b):\n    return 1 / (1 + abs(a[0] - b[0]))\n")
+    sys.path.insert(0, str(Path.cwd()))
+    from mine import nearness
+
+    frame = iris()
+    model = covey.NearestPrototypeClassifier(covey.CRS(3, similarity=nearness))
+    model.fit(frame[["petal_length"]], frame["species"].to_numpy(dtype=str))
+    covey.save(model, "m", notes={"author": "me"})
+    frame.to_csv("iris.csv", index=False)
+    code, _, err = run("classify", "iris.csv", "-m", "m")
+    assert (code, "pass --similarity module:function" in one_line(err)) == (1, True)
+    assert run("classify", "iris.csv", "-m", "m", "-s", "mine:nearness", "-o", "a.csv")[0] == 0
+    np.testing.assert_array_equal(pd.read_csv("a.csv")["covey_label"], model.predict(frame[["petal_length"]]))
+    run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "n")
+    code, _, err = run("classify", "iris.csv", "-m", "n", "-s", "euclidean")
+    assert (code, "names its own" in one_line(err)) == (1, True)
+
+
+READING = """
+import sys
+from covey import _progress, cli
+_progress.DELAY = 0
+sys.argv = ["covey", "select", *sys.argv[1:], "-o", "few.csv", "-f"]
+cli.main()
+"""
+
+
+def test_a_bar_while_reading(folder):
+    """It is drawn once more after the file is closed."""
+    pd.concat([iris()] * 300).to_csv("t.csv", index=False)
+    Path("conn.log").write_text(conn_log() * 500)
+    for options in (("t.csv", "-l", "species", "-k", "2"), ("conn.log", "--hosts")):
+        shown = on_a_terminal([sys.executable, "-c", READING, *options])
+        assert re.search(r"reading .* MB", shown)
+        assert "rows selected" in shown
+        assert "Error" not in shown

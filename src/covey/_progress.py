@@ -9,6 +9,7 @@ Nothing is drawn in a pipe, nor without the library rich (in the extra `cli`).
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from threading import Timer
 from typing import Any, Self
@@ -50,9 +51,8 @@ class TerminalBar(Bar):
 
         class Drawn(Progress):
             def get_renderables(self) -> Any:
-                if bar._outlook is not None:
-                    done, likely = bar._outlook()
-                    self.update(bar._task, completed=done, total=likely)
+                with suppress(Exception):  # whatever is wrong with the bar must not stop the work
+                    bar._look(self)
                 for task in self.tasks:
                     task.fields["rate"] = (
                         f"{task.speed:,.{0 if task.speed >= 10 else 1}f} {unit}/s" if task.speed else ""
@@ -61,14 +61,14 @@ class TerminalBar(Bar):
 
         self._bar = Drawn(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.completed:,.0f} " + unit),
             TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
             TextColumn("left:"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             console=Console(stderr=True),
             transient=True,
         )
@@ -84,6 +84,11 @@ class TerminalBar(Bar):
 
     def watch(self, outlook: Callable[[], tuple[float, float | None]]) -> None:
         self._outlook = outlook
+
+    def _look(self, drawn: Any) -> None:
+        if self._outlook is not None:
+            done, likely = self._outlook()
+            drawn.update(self._task, completed=done, total=likely)
 
     def __enter__(self) -> Self:
         self._timer.start()

@@ -1,5 +1,6 @@
 """Nearest prototype classification: an object gets the label of the most similar representative."""
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -19,6 +20,34 @@ from covey.similarity import Similarity, resolve
 from covey.space import space_of
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why objects got their labels; an entry for each object.
+
+    Attributes
+    ----------
+    labels : array
+        What `predict` answers.
+    rejected : bool array
+        Whether that is `unknown_label`.
+    representatives : int array
+        The representative that decided: its row in the X passed to `fit`.
+    similarities : float array
+        Its similarity to the object.
+    runners_up : array or None
+        The next class; None if there is only one.
+    margins : float array or None
+        How much less similar the best representative of that class is.
+    """
+
+    labels: NDArray[Any]
+    rejected: NDArray[np.bool_]
+    representatives: NDArray[np.intp]
+    similarities: Floats
+    runners_up: NDArray[Any] | None
+    margins: Floats | None
 
 
 class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -100,11 +129,22 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         """The label of the representative r with the largest s(x, r); of equally similar ones, the lowest row."""
         nearest_ones, similarities = self._search(X, 1)
         winners = self._classes_of[nearest_ones[:, 0]]
-        labels = self.classes_[winners]
-        if self.reject is None:
-            return labels
-        bars = self._thresholds()[winners] if self.reject == "threshold" else float(self.reject)
-        return np.where(similarities[:, 0] < bars, self.unknown_label, labels)
+        return self._answers(winners, similarities[:, 0])[0]
+
+    def explain(self, X: Any) -> "Explanation":
+        """What `predict` answers, and why: who decided, which class came second, and by how much it lost."""
+        rows, similarities = self.class_evidence(X)
+        self._check_reject()
+        every = np.arange(len(rows))
+        winners = _best(rows, similarities)
+        best = similarities[every, winners]
+        labels, rejected = self._answers(winners, best)
+        if self.classes_.size == 1:
+            return Explanation(labels, rejected, rows[every, winners], best, None, None)
+        similarities[every, winners] = -np.inf
+        second = _best(rows, similarities)
+        margins = best - similarities[every, second]
+        return Explanation(labels, rejected, rows[every, winners], best, self.classes_[second], margins)
 
     def class_similarities(self, X: Any) -> Floats:
         """The best similarity of each object to each class, columns in the order of `classes_`."""
@@ -195,6 +235,15 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             lists = nearest(space, min(n, chosen.size), n_jobs)
         return chosen[lists.indices], lists.similarities
 
+    def _answers(self, winners: NDArray[np.intp], similarities: Floats) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """The labels of the winning classes, and which of them are rejected and replaced."""
+        labels = self.classes_[winners]
+        if self.reject is None:
+            return labels, np.zeros(labels.size, dtype=bool)
+        bars = self._thresholds()[winners] if self.reject == "threshold" else float(self.reject)
+        rejected = similarities < bars
+        return np.where(rejected, self.unknown_label, labels), rejected
+
     def _thresholds(self) -> Floats:
         return np.array([prototype.threshold for prototype in self.selector_.prototypes_.values()])
 
@@ -217,6 +266,12 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
                     f"reject='threshold' needs a threshold for each cluster, but {label!r} has none; "
                     "use a selector with threshold='homogeneity', or a number as reject."
                 )
+
+
+def _best(rows: NDArray[np.intp], similarities: Floats) -> NDArray[np.intp]:
+    """The class with the largest similarity; of equal ones, that of the lowest row."""
+    tied = similarities == similarities.max(axis=1, keepdims=True)
+    return np.where(tied, rows, np.iinfo(rows.dtype).max).argmin(axis=1)
 
 
 def _same_type(label: Any, classes: NDArray[Any]) -> bool:

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 the input is at fault (one clear line; --debug shows where
 
 import json
 import logging
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -96,8 +97,23 @@ InForm = Annotated[Format | None, option("--format", what="Of DATA, if its name 
 OutForm = Annotated[Format | None, option("--out-format", what="Of OUT, if its name does not say it.", panel=RUN)]
 Force = Annotated[bool, option("--force", "-f", what="Replace files that are there.", panel=RUN)]
 Quiet = Annotated[bool, option("--quiet", "-q", what="Show no progress and say nothing but errors.", panel=RUN)]
+
+
+def some_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("must not be 0; -1 is for all cores.")
+    return jobs
+
+
 Jobs = Annotated[
-    int, option("--jobs", "-j", what="Threads or processes; -1 for all cores. The result is the same.", panel=RUN)
+    int,
+    option(
+        "--jobs",
+        "-j",
+        what="Threads or processes; -1 for all cores. The result is the same.",
+        panel=RUN,
+        callback=some_jobs,
+    ),
 ]
 
 
@@ -122,7 +138,7 @@ def settings(
         bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version and leave.")
     ] = False,
 ) -> None:
-    Debug.on = debug
+    Debug.on = Debug.on or debug
 
 
 @app.command()
@@ -134,7 +150,10 @@ def select(
         str, option("-k", what="Neighbors of each object: more of them, fewer representatives; or auto.")
     ] = "10",
     coverage: Annotated[
-        float, option("--coverage", what="The share of each cluster to cover; less than 1 leaves out outliers.")
+        float,
+        option(
+            "--coverage", what="The share of each cluster to cover; less than 1 leaves out outliers.", min=0.0, max=1.0
+        ),
     ] = 0.95,
     threshold: Annotated[
         str,
@@ -173,13 +192,14 @@ def select(
 
     Example: `covey select flowers.csv --label species -k 5 -o few.csv --model flowers.covey --picture map.html`
     """
+    from covey.commands._recipe import described
     from covey.commands._select import select as run
     from covey.commands._source import Source
 
     speak(quiet)
     source = Source(data, form, label, similarity, listed(features), text, profile, matrix, hosts, labels, name)
     with unfinished("nothing was written; run the same command again."):
-        fitted = run(
+        fitted, loaded = run(
             source,
             out,
             model=model,
@@ -187,7 +207,7 @@ def select(
             cluster=cluster,
             force=force,
             form=out_form,
-            n_neighbors=k if k == "auto" else number(k, "-k", int),
+            n_neighbors=k if k == "auto" else at_least_one(k),
             coverage=coverage,
             threshold=bar(threshold),
             refine=refine,
@@ -198,6 +218,7 @@ def select(
         )
     if not quiet:
         rows, found = fitted.selector_.sample_indices_.size, fitted.selector_.prototypes_.values()
+        say(f"compared: {described(loaded.recipe)}, by {similarity if not matrix else 'the matrix'}")
         say(f"{rows} of {sum(p.members.size for p in found)} rows selected from {len(found)} cluster(s); "
             f"{fitted.selector_.n_evaluations_:,} similarities evaluated.")  # fmt: skip
 
@@ -227,8 +248,8 @@ def classify(
     """Label each row by the most similar representative, and say which one decided.
 
     Answers: covey_row (from 0), covey_label, covey_similarity, covey_representative (row of the data that the model was
-    made of), covey_representative_id, covey_runner_up (the next class) and covey_margin (by how much it lost). Files of
-    any length are read and written block by block.
+    made of), covey_representative_id, covey_runner_up (the next class) and covey_margin (by how much it lost). Tables
+    of any length are read and written block by block; .npz and svmlight at once.
 
     Example: `covey classify new.csv --model flowers.covey --reject threshold -o answers.csv`
     """
@@ -244,7 +265,7 @@ def classify(
             out_form=out_form,
             hosts=hosts,
             similarity=similarity,
-            reject=reject,
+            reject=reject if reject in (None, "threshold") else finite(reject, "--reject"),
             unknown=unknown,
             keep=keep,
             force=force,
@@ -290,7 +311,7 @@ def compare(
 
     speak(quiet)
     source = Source(data, form, label, similarity, listed(features), text, profile, matrix, hosts, labels, name)
-    ks = [number(value, "-k", int) for value in listed(k)]
+    ks = [at_least_one(value) for value in listed(k)]
     with unfinished("what was finished is kept; run the same command again to go on."):
         rows, advice = run(
             source, html, methods=listed(methods), ks=ks, folds=folds, force=force, n_jobs=jobs, verbose=not quiet
@@ -327,7 +348,7 @@ def inspect(
     if as_json:
         print(json.dumps(found, indent=2))
         return
-    print(f"{found['method']} on {found['objects']}, similarity {found['similarity']}")
+    print(f"{found['method']} on {found['objects']}, by {found['similarity']}")
     print(f"made from {found['made_from']}; {found['evaluations']:,} evaluations, scan rate {found['scan_rate']:.3f}")
     columns = ["label", "members", "representatives", "coverage", "homogeneity", "threshold", "orphans"]
     show(columns, [[shown(cluster[column]) for column in columns] for cluster in found["clusters"]])
@@ -375,17 +396,26 @@ def listed(values: str | None) -> list[str]:
     return [value.strip() for value in (values or "").split(",") if value.strip()]
 
 
-def number(value: str, name: str, kind: Any) -> Any:
+def at_least_one(value: str) -> int:
+    if not value.isdecimal() or int(value) < 1:
+        raise typer.BadParameter(f"-k must be a whole number of at least 1, got {value!r}.")
+    return int(value)
+
+
+def finite(value: str | None, name: str) -> float:
     try:
-        return kind(value)
+        number = float(value or "")
     except ValueError:
-        raise typer.BadParameter(f"{name} must be a number, got {value!r}.") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise typer.BadParameter(f"{name} must be a finite number or one of the words in its help, got {value!r}.")
+    return number
 
 
 def bar(threshold: str) -> Any:
     if threshold == "homogeneity":
         return threshold
-    return None if threshold == "none" else number(threshold, "--threshold", float)
+    return None if threshold == "none" else finite(threshold, "--threshold")
 
 
 def shown(value: Any) -> str:
@@ -396,12 +426,13 @@ def show(columns: list[str], rows: Any) -> None:
     """A table on standard output; the first column is text, the others are numbers."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for at, column in enumerate(columns):
         table.add_column(column, justify="left" if at == 0 else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     Console(soft_wrap=True).print(table)
 
 
@@ -427,13 +458,18 @@ def speak(quiet: bool) -> None:
 
 def main() -> None:
     """Run the command; errors are one line."""
+    from covey.commands import MisuseError
+
+    if "--debug" in sys.argv:  # anywhere, as one adds it when something went wrong
+        sys.argv.remove("--debug")
+        Debug.on = True
     try:
         app()
     except Exception as error:
         if Debug.on:
             raise
-        say(f"covey: {str(error) or type(error).__name__}")
-        raise SystemExit(1) from None
+        say(f"covey: {' '.join(str(error).split()) or type(error).__name__}")
+        raise SystemExit(2 if isinstance(error, MisuseError) else 1) from None
 
 
 if __name__ == "__main__":

@@ -102,6 +102,11 @@ def load(path: str | os.PathLike[str], similarity: Any = None) -> Any:
     return estimator
 
 
+def missing_callable(path: str | os.PathLike[str]) -> str | None:
+    """The name of the similarity that `load` must be given again, if it was a callable."""
+    return _read(path, "notes", None)[1]
+
+
 def read_notes(path: str | os.PathLike[str]) -> Any:
     """The notes that were saved with an estimator; None if there are none."""
     return _read(path, "notes", None)[0]

@@ -4,6 +4,8 @@ import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import file_digest
+from inspect import getsourcefile
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -11,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from covey._whole import whole
+from covey.commands import MisuseError
 from covey.commands._source import Loaded, Source
 from covey.evaluation import Card, Report
 from covey.experiments import METHODS, Method, Problem, Record, Spec, Split, figures, read_records, report, tables
 from covey.experiments._methods import ALL, DELTA_MEDOIDS, RANDOM, SPARSE, crs
-from covey.files import may_write
+from covey.files import STANDARD, may_write
 from covey.objects import pick
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30)
@@ -47,12 +50,16 @@ def compare(
 
     What is finished is recorded beside the page until all is: the same command goes on after a stop.
     """
+    if source.path == STANDARD:
+        raise MisuseError("comparing reads the data more than once; pass a file.")
     may_write(page, force)
     chosen = _methods(methods, ks)
     loaded = source.load(verbose)
     name = Path(source.path).name
     problem = Problem(_folds(loaded, folds), similarity=loaded.similarity, card=_card(loaded))
-    records_in = Path(page).with_name(f".{Path(page).stem}-{_fingerprint(source, methods, ks, folds)}")
+    records_in = Path(page).with_name(
+        f".{Path(page).stem}-{_fingerprint(source, loaded.similarity, methods, ks, folds)}"
+    )
     made = report(
         records_in,
         _specs(name, tuple(chosen)),
@@ -85,21 +92,22 @@ def recommend(records: Sequence[Record]) -> Recommendation | None:
     error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
     bar = fmean(values) - error
     k = max(k for k in scores if fmean(scores[k]) >= bar)
-    if k == best:
-        return Recommendation(k, f"k = {k}: it has the best F1, {fmean(values):.3f}, and larger ones are worse.")
-    reason = (
-        f"k = {k}: its F1 of {fmean(scores[k]):.3f} is within one standard error ({error:.3f}) of the best, "
-        f"{fmean(values):.3f} at k = {best}, and it selects fewer objects."
-    )
-    return Recommendation(k, reason)
+    told = f"k = {k}: it has the best F1, {fmean(values):.3f}"
+    if k != best:
+        told = (
+            f"k = {k}: its F1 of {fmean(scores[k]):.3f} is within one standard error ({error:.3f}) of the best, "
+            f"{fmean(values):.3f} at k = {best}, with a larger k and so fewer objects"
+        )
+    further = "no larger k was tried" if k == max(scores) else "larger k are worse"
+    return Recommendation(k, f"{told}; {further}.")
 
 
 def _methods(names: Sequence[str], ks: Sequence[int]) -> dict[str, Method]:
     unknown = [name for name in names if name not in CHOICES]
     if unknown or not names:
-        raise ValueError(f"--methods must be some of {', '.join(CHOICES)}, got {', '.join(unknown) or 'none'}.")
-    if min(ks, default=1) < 1:
-        raise ValueError(f"-k must be at least 1, got {min(ks)}.")
+        raise MisuseError(f"--methods must be some of {', '.join(CHOICES)}, got {', '.join(unknown) or 'none'}.")
+    if "crs" in names and min(ks, default=0) < 1:
+        raise MisuseError("-k must be numbers of at least 1, by commas.")
     curve = {f"CRS-k{k}": crs(k) for k in sorted(ks)} if "crs" in names else {}
     return curve | {CHOICES[name]: METHODS[CHOICES[name]] for name in names if name != "crs"}
 
@@ -192,13 +200,17 @@ def _specs(name: str, methods: tuple[str, ...]) -> list[Spec]:
 def _summary(loaded: Loaded, folds: int, advice: Recommendation | None) -> list[str]:
     n_clusters = np.unique(loaded.labels).size
     told = [f"{len(loaded.labels)} objects in {n_clusters} clusters; {folds}-fold cross-validation."]
+    if loaded.recipe.vocabulary is not None:
+        told.append("Words weigh as in all texts, those to classify included; labels play no part in it.")
     return told + ([] if advice is None else [f"Recommended: {advice.reason}"])
 
 
-def _fingerprint(source: Source, *settings: Any) -> str:
-    """Of the data and of all that is asked: records of anything else must not be taken for these."""
+def _fingerprint(source: Source, function: Any, *settings: Any) -> str:
+    """Of the data, the user's code and all that is asked: records of anything else must not be taken for these."""
     content = hashlib.sha256(repr((source, settings)).encode())
-    with open(source.path, "rb") as file:
-        while part := file.read(1 << 20):
-            content.update(part)
+    code = getsourcefile(function) if callable(function) and hasattr(function, "__code__") else None
+    for path in (source.path, source.labels, code):
+        if path is not None:
+            with open(path, "rb") as file:
+                content.update(file_digest(file, "sha256").digest())
     return content.hexdigest()[:12]

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from covey.commands._model import Model, load_model
+from covey.commands._model import load_model
+from covey.commands._recipe import described
 
 
 def inspect(path: str, similarity: str | None = None) -> dict[str, Any]:
@@ -17,7 +18,7 @@ def inspect(path: str, similarity: str | None = None) -> dict[str, Any]:
         "method": type(selector).__name__,
         "parameters": parameters,
         "similarity": model.recipe.similarity if model.recipe.kind != "matrix" else "precomputed",
-        "objects": _objects(model),
+        "objects": described(model.recipe),
         "made_from": model.data,
         "evaluations": int(selector.n_evaluations_),
         "scan_rate": float(selector.scan_rate_),
@@ -35,21 +36,6 @@ def inspect(path: str, similarity: str | None = None) -> dict[str, Any]:
             for label, found in selector.prototypes_.items()
         ],
     }
-
-
-def _objects(model: Model) -> str:
-    kind, columns = model.recipe.kind, model.recipe.columns
-    if kind == "text":
-        form = "as TF-IDF" if model.recipe.vocabulary is not None else "as it is"
-        return f"the text in {columns[0]}, {form}"
-    if kind == "profile":
-        return f"the profile in {columns[0]}"
-    if kind == "matrix":
-        return "rows of similarities to all objects"
-    if not columns:
-        return "rows of numbers"
-    more = f" and {len(columns) - 6} more" if len(columns) > 6 else ""
-    return f"the columns {', '.join(columns[:6])}{more}"
 
 
 def _plain(value: Any) -> bool:

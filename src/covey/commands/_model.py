@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,25 +24,23 @@ def load_model(path: str, similarity: str | None = None) -> Model:
     """Read a model; a similarity of the user's own is named again, as files hold no code."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: no such file.")
-    notes = persistence.read_notes(path)
-    recipe = None if notes is None else Recipe(**notes["recipe"])
-    function: Any = None
-    if recipe is not None and ":" in recipe.similarity and recipe.kind != "matrix":
-        if similarity is None:
-            raise ValueError(
-                f"{path} was made with a similarity of your own, and files hold no code; pass --similarity "
-                f"{recipe.similarity} again."
-            )
-        function = function_of(similarity, recipe.kind)
-    elif recipe is not None and recipe.similarity in STRINGS:
-        function = function_of(recipe.similarity, recipe.kind)
-    fitted = persistence.load(path, function)
+    noted = persistence.read_notes(path)
+    notes = noted if isinstance(noted, dict) and "recipe" in noted else {}  # else it was saved from Python
+    recipe = Recipe(**notes["recipe"]) if notes else None
+    kind = "numbers" if recipe is None else recipe.kind
+    if recipe is not None and recipe.similarity in STRINGS:
+        similarity = similarity or recipe.similarity
+    elif similarity is None and persistence.missing_callable(path) is not None:
+        named = f" {recipe.similarity} again" if recipe is not None else " module:function"
+        raise ValueError(
+            f"{path} was made with a similarity of your own, and files hold no code; pass --similarity{named}."
+        )
+    fitted = persistence.load(path, None if similarity is None else function_of(similarity, kind))
     if not isinstance(fitted, NearestPrototypeClassifier):
         raise ValueError(f"{path} holds a {type(fitted).__name__}, which cannot classify; save a classifier.")
-    if recipe is None:  # saved from Python
+    if recipe is None:
         columns = getattr(fitted, "feature_names_in_", np.array([], dtype=object)).tolist()
-        recipe = Recipe("columns", columns, "cosine")
+        recipe = Recipe("numbers", columns, str(fitted.selector_.similarity))
     rows = np.sort(fitted.selector_.sample_indices_).tolist()
-    named = (notes or {}).get("names")
-    names = {} if named is None else dict(zip(rows, named, strict=True))
-    return Model(fitted, recipe, names, (notes or {}).get("data"))
+    named_rows = notes.get("names")
+    return Model(fitted, recipe, dict(zip(rows, named_rows, strict=True)) if named_rows else {}, notes.get("data"))

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey._extras import require
-from covey.files import Block, place
+from covey.commands import MisuseError
+from covey.files import Block, name_of
 from covey.similarity import names
 
 NAMED = tuple(name for name in names() if name != "precomputed")
@@ -23,6 +24,8 @@ STRINGS = {
     "osa": "OSA",
 }
 """Similarities of strings, 0 to 1: rapidfuzz' names for them."""
+OURS = "covey_"
+"""What columns that covey has added are called: answers, never features."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,9 @@ class Recipe:
 
     Attributes
     ----------
-    kind : {"columns", "text", "profile", "matrix"}
-        The object is some columns, a text, a dict, or a row of similarities to all objects.
+    kind : {"numbers", "mixed", "text", "profile", "matrix"}
+        The object is a row of numbers, a dict of some columns, a text, a profile, or a row of similarities to all
+        objects.
     columns : list of str
         Those that the object is made of; empty if they have no names.
     similarity : str
@@ -41,6 +45,8 @@ class Recipe:
         Columns that hold the label and a name for the row.
     vocabulary, weights : list of str or None, float array or None
         Of texts as TF-IDF vectors.
+    base : int or None
+        From what svmlight files count columns.
     """
 
     kind: str
@@ -50,27 +56,31 @@ class Recipe:
     id: str | None = None
     vocabulary: list[str] | None = None
     weights: Any = None
+    base: int | None = None
 
-    def objects(self, block: Block, path: str, form: str | None) -> Any:
+    def objects(self, block: Block) -> Any:
         """The objects of the block's rows; a row without one is named."""
         if block.frame is None:
-            if self.kind not in ("columns", "matrix"):
-                raise ValueError(f"{path} has no named columns, so no column {self.columns[0]!r}.")
+            if self.columns:
+                raise ValueError(f"{name_of(block.path)} has no named columns, so no column {self.columns[0]!r}.")
             return block.matrix
-        frame = block.frame
-        require_columns(frame, self.columns, path)
-        where = _Where(path, form, block.first)
-        if self.kind in ("columns", "matrix"):
-            return _numbers(frame[self.columns], where) if self._rows() else _filled(frame[self.columns], where)
-        values = _filled(frame[self.columns], where)[self.columns[0]].tolist()
+        if not self.columns:
+            raise ValueError(f"{name_of(block.path)} has named columns, but the model was made of rows without.")
+        require_columns(block.frame, self.columns, block.path)
+        if self.kind in ("numbers", "matrix"):
+            return _numbers(block, self.columns)
+        if self.kind == "mixed":
+            return [dict(zip(self.columns, row, strict=True)) for row in zip(*self._values(block), strict=True)]
+        (values,) = self._values(block)
         if self.kind == "profile":
-            return [_profile(value, where, at) for at, value in enumerate(values)]
+            return [_profile(value, block, at) for at, value in enumerate(values)]
         texts = [str(value) for value in values]
         return texts if self.vocabulary is None else self._vectorizer().transform(texts)
 
-    def _rows(self) -> bool:
-        """Whether the similarity is one of rows of numbers."""
-        return self.similarity in NAMED or self.kind == "matrix"
+    def _values(self, block: Block) -> list[list[Any]]:
+        for name in self.columns:
+            check_filled(block, name, empty=self.kind in ("text", "mixed"))
+        return [block.frame[name].tolist() for name in self.columns]
 
     def _vectorizer(self) -> Any:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -84,16 +94,19 @@ class Recipe:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(dtype=np.float32).fit(texts)
-        words, weights = vectorizer.get_feature_names_out().tolist(), vectorizer.idf_
-        return Recipe(**(asdict(self) | {"vocabulary": words, "weights": weights}))
+        return replace(self, vocabulary=vectorizer.get_feature_names_out().tolist(), weights=vectorizer.idf_)
+
+    @property
+    def numbers(self) -> list[str]:
+        """The columns that hold numbers."""
+        return self.columns if self.kind in ("numbers", "matrix") else []
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def choose(
-    frame: Any,
-    path: str,
+    block: Block,
     *,
     similarity: str,
     label: str | None = None,
@@ -103,29 +116,50 @@ def choose(
     matrix: bool = False,
     id: str | None = None,  # noqa: A002
 ) -> Recipe:
-    """The recipe that the user's options ask for; numeric columns are the object unless they say otherwise."""
+    """The recipe that the user's options ask for; columns of numbers are the object unless they say otherwise."""
     if sum(map(bool, (features, text, profile))) > 1:
-        raise ValueError("--features, --text and --profile exclude each other; pass one of them.")
+        raise MisuseError("--features, --text and --profile exclude each other; pass one of them.")
     _check_similarity(similarity, text)
-    kept: Any = {"similarity": similarity, "label": label, "id": id}
+    frame = block.frame
+    kept: Any = {"label": label, "id": id}
     if frame is None:
-        if features or text or profile:
-            raise ValueError(f"{path} has no named columns; leave out --features, --text and --profile.")
-        return Recipe("matrix" if matrix else "columns", [], **(kept | {"id": None}))
-    require_columns(frame, [name for name in (label, id) if name], path)
+        if features or text or profile or id:
+            raise MisuseError(f"{block.path} has no named columns; leave out --features, --text, --profile and --id.")
+        return Recipe("matrix" if matrix else "numbers", [], similarity, base=block.base)
+    require_columns(frame, [name for name in (label, id) if name], block.path)
     if text or profile:
-        return Recipe("text" if text else "profile", [str(text or profile)], **kept)
-    columns = list(features) or _numeric(frame, path, without=(label, id))
-    require_columns(frame, columns, path)
-    return Recipe("matrix" if matrix else "columns", columns, **kept)
+        require_columns(frame, [str(text or profile)], block.path)
+        return Recipe("text" if text else "profile", [str(text or profile)], similarity, **kept)
+    columns = list(dict.fromkeys(features)) or _numeric(frame, block.path, without=(label, id))
+    require_columns(frame, columns, block.path)
+    if matrix:
+        return Recipe("matrix", columns, similarity, **kept)
+    numbers = similarity in NAMED or all(_is_numeric(frame[name]) for name in columns)
+    return Recipe("numbers" if numbers else "mixed", columns, similarity, **kept)
+
+
+def described(recipe: Recipe) -> str:
+    """What is compared, in words."""
+    columns = recipe.columns
+    if recipe.kind == "text":
+        form = "as TF-IDF" if recipe.vocabulary is not None else "as it is"
+        return f"the text in {columns[0]}, {form}"
+    if recipe.kind == "profile":
+        return f"the profile in {columns[0]}"
+    if recipe.kind == "matrix":
+        return "rows of similarities to all objects"
+    if not columns:
+        return "rows of numbers"
+    more = f" and {len(columns) - 6} more" if len(columns) > 6 else ""
+    return f"the columns {', '.join(columns[:6])}{more}"
 
 
 def _check_similarity(similarity: str, text: str | None) -> None:
     if similarity in STRINGS and not text:
-        raise ValueError(f"--similarity {similarity} compares texts; say which column by --text.")
+        raise MisuseError(f"--similarity {similarity} compares texts; say which column by --text.")
     if similarity not in NAMED and similarity not in STRINGS and ":" not in similarity:
         known = ", ".join([*NAMED, *STRINGS])
-        raise ValueError(
+        raise MisuseError(
             f"--similarity must be one of {known}, or module:function for one of your own, got {similarity!r}."
         )
 
@@ -143,104 +177,115 @@ def function_of(similarity: str, kind: str) -> Any:
         sys.path.insert(0, str(Path.cwd()))
     try:
         return getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # it is the user's code
+        what = f"{type(error).__name__}: {error}"
         raise ValueError(
-            f"--similarity {similarity}: {error}; the module must lie in this folder or be installed."
+            f"--similarity {similarity}: {what}; the module must lie in this folder or be installed."
         ) from error
 
 
-def require_columns(frame: Any, names: Sequence[str], path: str) -> None:
-    missing = [name for name in names if name not in frame.columns]
+def require_columns(frame: Any, wanted: Sequence[str], path: str) -> None:
+    missing = [name for name in wanted if name not in frame.columns]
     if missing:
         there = ", ".join(map(str, frame.columns))
-        raise ValueError(f"{path} has no column {', '.join(map(repr, missing))}; it has {there}.")
+        raise ValueError(f"{name_of(path)} has no column {', '.join(map(repr, missing))}; it has {there}.")
 
 
-def labels_of(block: Block, recipe: Recipe, path: str, form: str | None) -> NDArray[Any]:
+def labels_of(block: Block, recipe: Recipe) -> NDArray[Any]:
     """The labels, as text; without any, all rows are one cluster."""
     if block.frame is None and block.labels is not None:
         return block.labels.astype(str)
     if block.frame is None or recipe.label is None:
         return np.full(len(block), "all")
-    column = _filled(block.frame[[recipe.label]], _Where(path, form, block.first))[recipe.label]
-    return np.array([str(value) for value in column])
+    check_filled(block, recipe.label)
+    return np.array([str(value) for value in block.frame[recipe.label]])
 
 
 def names_of(block: Block, recipe: Recipe) -> list[str] | None:
-    if recipe.id is None or block.frame is None:
+    """What the rows are called, if a column says it; a gap is an empty name."""
+    if recipe.id is None or block.frame is None or recipe.id not in block.frame.columns:
         return None
-    require_columns(block.frame, [recipe.id], "the input")
-    return [str(value) for value in block.frame[recipe.id]]
+    column = block.frame[recipe.id]
+    return ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
 
 
-@dataclass(frozen=True)
-class _Where:
-    """Where rows of a block stand in the file, for messages."""
-
-    path: str
-    form: str | None
-    first: int
-
-    def row(self, at: int) -> str:
-        return place(self.path, self.form, self.first + at)
+def check_filled(block: Block, name: str, empty: bool = False) -> None:
+    """Refuse a column with gaps, and unless `empty` with empty texts, naming the first."""
+    column = block.frame[name]
+    gaps = column.isna().to_numpy(dtype=bool)
+    if not empty:
+        gaps = gaps | np.array([isinstance(value, str) and not value.strip() for value in column], dtype=bool)
+    if gaps.any():
+        raise ValueError(f"{block.place(int(np.argmax(gaps)))}: no value in column {name!r}.")
 
 
 def _numeric(frame: Any, path: str, without: Sequence[str | None]) -> list[str]:
-    """The columns of numbers, and those that would be but for a few bad values: better to stumble than to drop them."""
-    pandas = require("pandas", "cli")
-    found = []
-    for name, column in frame.items():
-        if name in without:
-            continue
-        if pandas.api.types.is_numeric_dtype(column) and not pandas.api.types.is_bool_dtype(column):
-            found.append(name)
-        elif pandas.api.types.is_string_dtype(column) or column.dtype == object:
-            there = column.dropna()
-            numbers = pandas.to_numeric(
-                there.map(lambda v: v if isinstance(v, str | int | float) else None), errors="coerce"
-            )
-            if len(there) and numbers.notna().mean() > 0.5:
-                found.append(name)
+    """The columns of numbers, but for the label, the names, covey's own and those without a title."""
+    found = [
+        name
+        for name in frame.columns
+        if name and name not in without and not name.startswith(OURS) and _is_numeric(frame[name])
+    ]
     if not found:
         there = ", ".join(map(str, frame.columns))
         raise ValueError(
-            f"{path} has no columns of numbers beside the label; say what to compare by --text, --profile or "
+            f"{name_of(path)} has no columns of numbers beside the label; say what to compare by --text, --profile or "
             f"--features; its columns are {there}."
         )
     return found
 
 
-def _numbers(frame: Any, where: _Where) -> Any:
-    """The frame in numbers; the first value that is none is named."""
+def _is_numeric(column: Any) -> bool:
+    """Whether most values are numbers; if a few are not, better to stumble over them than to drop the column."""
+    there = column.dropna()
+    there = there[[not (isinstance(value, str) and not value.strip()) for value in there]]
+    return len(there) > 0 and bool(np.isfinite(_as_numbers(there)).mean() > 0.5)
+
+
+def _as_numbers(column: Any) -> NDArray[np.float64]:
+    """The column in numbers, NaN where there is none. True and false are none."""
     pandas = require("pandas", "cli")
-    numbers = frame.apply(pandas.to_numeric, errors="coerce").astype(np.float64)
-    bad = ~np.isfinite(numbers.to_numpy())
+    if pandas.api.types.is_bool_dtype(column):
+        return np.full(len(column), np.nan)
+    if pandas.api.types.is_string_dtype(column) or pandas.api.types.is_numeric_dtype(column):
+        numbers = pandas.to_numeric(column, errors="coerce")
+    else:
+        plain = [None if isinstance(value, bool | np.bool_ | dict | list) else value for value in column]
+        numbers = pandas.to_numeric(pandas.Series(plain, dtype=object).map(_float), errors="coerce")
+    return np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _float(value: Any) -> float:
+    """Also of decimals; dates and other things that are no numbers have none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def _numbers(block: Block, columns: Sequence[str]) -> Any:
+    """The columns in numbers; the first value that is none is named."""
+    values = np.column_stack([_as_numbers(block.frame[name]) for name in columns])
+    bad = ~np.isfinite(values)
     if bad.any():
         at, column = np.argwhere(bad)[0]
-        value = frame.iat[at, column]
-        shown = "no value" if pandas.isna(value) else f"{value!r}"
+        value = block.frame[columns[column]].iat[at]
+        missing = require("pandas", "cli").isna(value) if np.isscalar(value) or value is None else False
+        shown = "no value" if missing or value == "" else repr(value)
         raise ValueError(
-            f"{where.row(int(at))}: {shown} in column {frame.columns[column]!r}, where a finite number must be."
+            f"{block.place(int(at))}: {shown} in column {columns[column]!r}, where a finite number must be."
         )
-    return numbers
+    return require("pandas", "cli").DataFrame(values, columns=list(columns))
 
 
-def _filled(frame: Any, where: _Where) -> Any:
-    """The frame, once it is sure that nothing is missing."""
-    missing = frame.isna().to_numpy()
-    if missing.any():
-        at, column = np.argwhere(missing)[0]
-        raise ValueError(f"{where.row(int(at))}: no value in column {frame.columns[column]!r}.")
-    return frame
-
-
-def _profile(value: Any, where: _Where, at: int) -> dict[Any, Any]:
+def _profile(value: Any, block: Block, at: int) -> dict[Any, Any]:
     """A dict of numbers from a dict, from JSON, or from pairs (as Parquet keeps maps)."""
     try:
-        made = json.loads(value) if isinstance(value, str) else dict(value)
-        profile = {key: weight for key, weight in made.items() if weight is not None}
-        if not isinstance(made, Mapping) or not all(isinstance(weight, int | float) for weight in profile.values()):
+        made = json.loads(value) if isinstance(value, str) else value
+        pairs = made if isinstance(made, Mapping) else dict(made)
+        profile = {key: weight for key, weight in pairs.items() if weight is not None}
+        if not all(isinstance(weight, int | float) and np.isfinite(weight) for weight in profile.values()):
             raise TypeError
-    except (TypeError, ValueError, AttributeError):
-        raise ValueError(f"{where.row(at)}: {value!r:.60} is no profile {{key: number}}.") from None
+    except (TypeError, ValueError):
+        raise ValueError(f"{block.place(at)}: {value!r:.60} is no profile {{key: number}}.") from None
     return profile

@@ -1,17 +1,20 @@
 """`covey select`: representatives of each cluster of a table, a model and a picture."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from covey import persistence
-from covey._extras import require
+from covey._drawing import figure
+from covey._progress import progress
 from covey._whole import whole
 from covey.classifier import NearestPrototypeClassifier
+from covey.commands import MisuseError
 from covey.commands._source import Loaded, Source
 from covey.evaluation import Picture
-from covey.files import Block, may_write, write
+from covey.files import STANDARD, Block, check_output, may_write, write
 from covey.objects import pick
 from covey.selectors.crs import CRS
 
@@ -27,33 +30,46 @@ def select(
     cluster: str | None = None,
     force: bool = False,
     form: str | None = None,
+    verbose: int = 0,
     **options: Any,
-) -> NearestPrototypeClassifier:
+) -> tuple[NearestPrototypeClassifier, Loaded]:
     """Select, and write what was asked for; `options` are CRS's."""
-    for path in (out, model, picture):
-        if path is not None:
-            may_write(path, force)
-    if picture is not None and Path(picture).suffix not in PICTURES:
-        raise ValueError(f"--picture must end in one of {', '.join(PICTURES)}, got {picture!r}.")
-    loaded = source.load(options.get("verbose", 0))
-    selector = CRS(similarity=loaded.similarity, **options)
+    _check_outputs([out, model, picture], form, force)
+    loaded = source.load(verbose)
+    if cluster is not None and cluster not in loaded.labels:
+        raise ValueError(f"--cluster must be one of {', '.join(np.unique(loaded.labels))}, got {cluster!r}.")
+    selector = CRS(similarity=loaded.similarity, verbose=verbose, **options)
     fitted = NearestPrototypeClassifier(selector).fit(loaded.objects, loaded.labels)
     rows = fitted.selector_.sample_indices_
-    write(out, _rows(loaded.block, rows), _added(fitted), form, force=force)
+    write(out, _rows(loaded.block, rows), _added(fitted), form, numbers=loaded.recipe.numbers, force=force)
     if model is not None:
         names = None if loaded.names is None else [loaded.names[row] for row in np.sort(rows)]
-        notes = {"recipe": loaded.recipe.plain(), "names": names, "data": source.path}
-        persistence.save(fitted, model, notes)
+        persistence.save(fitted, model, {"recipe": loaded.recipe.plain(), "names": names, "data": source.path})
     if picture is not None:
-        draw(fitted, loaded, picture, cluster)
-    return fitted
+        with progress("drawing", None, "pictures", shown=verbose > 0):
+            draw(fitted, loaded, picture, cluster)
+    return fitted, loaded
+
+
+def _check_outputs(paths: Sequence[str | None], form: str | None, force: bool) -> None:
+    """What cannot be written is said before the work, not after it."""
+    out, model, picture = paths
+    check_output(str(out), form, streamed=False, force=force)
+    files = [path for path in paths if path is not None and path != STANDARD]
+    if len({Path(path).resolve() for path in files}) < len(files):
+        raise MisuseError("--out, --model and --picture must be different files.")
+    if picture is not None and Path(picture).suffix not in PICTURES:
+        raise MisuseError(f"--picture must end in one of {', '.join(PICTURES)}, got {picture!r}.")
+    for path in (model, picture):
+        if path is not None:
+            may_write(path, force)
 
 
 def _rows(block: Block, rows: Any) -> Block:
     labels = None if block.labels is None else block.labels[rows]
     if block.frame is not None:
-        return Block(0, block.frame.iloc[rows], labels=labels)
-    return Block(0, matrix=pick(block.matrix, rows), labels=labels)
+        return Block(block.path, frame=block.frame.iloc[rows])
+    return Block(block.path, matrix=pick(block.matrix, rows), labels=labels, base=block.base)
 
 
 def _added(fitted: NearestPrototypeClassifier) -> dict[str, Any]:
@@ -73,13 +89,10 @@ def draw(fitted: NearestPrototypeClassifier, loaded: Loaded, path: str, cluster:
 
     prototypes = fitted.selector_.prototypes_
     if path.endswith(".html"):
-        if cluster is not None and cluster not in prototypes:
-            raise ValueError(f"--cluster must be one of {', '.join(map(str, prototypes))}, got {cluster!r}.")
         label = cluster or max(prototypes, key=lambda name: prototypes[name].members.size)
-        shown = PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=loaded.names)
-        shown.write_html(path)
+        PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=loaded.names).write_html(path)
         return
-    figure = require("matplotlib.figure", "plot").Figure(layout="constrained")
-    CoverageDisplay.from_estimator(fitted, ax=figure.subplots())
+    drawn = figure(7, 5)
+    CoverageDisplay.from_estimator(fitted, ax=drawn.subplots())
     with whole(path) as temporary:
-        temporary.write_bytes(Picture(Path(path).stem, figure, "").drawn(Path(path).suffix[1:]))
+        temporary.write_bytes(Picture(Path(path).stem, drawn, "").drawn(Path(path).suffix[1:]))

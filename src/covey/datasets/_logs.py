@@ -6,6 +6,7 @@ so a contact counts once a window, in whatever order lines come, and memory grow
 
 import csv
 import json
+import math
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,12 +105,20 @@ def _contacts(lines: Iterable[str], name: str) -> Iterator[Contact | None]:
     if first.startswith("#"):
         yield from _zeek_contacts(first, stream, name)
     elif first.startswith("{"):
-        yield from (_contact(*(json.loads(line).get(key) for key in ZEEK)) for line in _all(first, stream))
+        yield from map(_json_contact, _all(first, stream))
     else:
         delimiter = max(",;\t", key=first.count)
         header = next(csv.reader([first], delimiter=delimiter))
         pick = _picker(header, name)
         yield from (pick(row) for row in csv.reader(stream, delimiter=delimiter))
+
+
+def _json_contact(line: str) -> Contact | None:
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    return _contact(*(entry.get(key) for key in ZEEK)) if isinstance(entry, dict) else None
 
 
 def _zeek_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Contact | None]:
@@ -161,9 +170,11 @@ def _contact(time: Any, source: Any, destination: Any, port: Any) -> Contact | N
 def _seconds(time: Any) -> float | None:
     """Since 1970; times without a zone are taken for UTC."""
     try:
-        return float(time)
+        seconds = float(time)
     except (TypeError, ValueError):
         pass
+    else:
+        return seconds if math.isfinite(seconds) else None
     try:
         moment = datetime.fromisoformat(str(time))
     except ValueError:

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.displays._shared import axes, fitted_selector, plain, prototype_of
+from covey._drawing import new_axes, plain
+from covey.displays._fitted import fitted_selector, prototype_of
 from covey.prototype import Prototype
 
 Floats = NDArray[np.float64]
@@ -79,7 +80,7 @@ class CoverageDisplay:
         relative : bool, default=False
             Count representatives as a share of their cluster, so that clusters of different sizes compare.
         """
-        self.ax_ = ax = axes() if ax is None else ax
+        self.ax_ = ax = new_axes() if ax is None else ax
         self.figure_ = ax.figure
         for label, curve in self.curves.items():
             n_picked = np.arange(curve.size)

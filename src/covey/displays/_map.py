@@ -18,10 +18,11 @@ from sklearn.manifold import TSNE
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from covey._drawing import new_axes, plain
 from covey._page import render
 from covey._random import generator
 from covey._whole import whole
-from covey.displays._shared import axes, fitted_selector, plain, prototype_of
+from covey.displays._fitted import fitted_selector, prototype_of
 from covey.graph import NeighborGraph, build, choose_method
 from covey.objects import check_objects, count
 from covey.prototype import Prototype
@@ -154,7 +155,7 @@ class PrototypeMapDisplay:
         ax : matplotlib axes, optional
             Where to draw; by default on a new figure.
         """
-        self.ax_ = ax = axes() if ax is None else ax
+        self.ax_ = ax = new_axes() if ax is None else ax
         self.figure_ = ax.figure
         chosen, covered = self.is_representative, self.covered_by >= 0
         ends = self.positions[covered], self.positions[self.covered_by[covered]]

@@ -5,6 +5,7 @@ The parts hold values; how they look is decided by `report.html` beside this fil
 
 import base64
 import csv
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -69,7 +70,8 @@ class Picture:
         matplotlib = require("matplotlib", "plot")
         buffer = BytesIO()
         metadata = {"Date": None} if form == "svg" else None  # the same picture, the same file
-        with matplotlib.rc_context({"svg.hashsalt": self.name}):
+        with matplotlib.rc_context({"svg.hashsalt": self.name}), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box is drawn for it
             self.figure.savefig(buffer, format=form, dpi=150, bbox_inches="tight", metadata=metadata)
         return buffer.getvalue()
 

@@ -16,7 +16,7 @@ from covey.experiments._methods import (
     by_descent,
 )
 from covey.experiments._problems import PROBLEMS, Problem
-from covey.experiments._runner import read_records
+from covey.experiments._runner import FILE, QUICK_FILE, read_records
 from covey.experiments._specs import Spec, report
 
 logger = logging.getLogger("covey")
@@ -160,6 +160,7 @@ def reproduce(
     verbose : int, default=0
         Show a bar on a terminal, and log every fit.
     """
+    _check_folder(Path(folder))
     problems, missing = _present(data_home)
     summary = [
         "Cluster Representatives Selection in Non-Metric Spaces for Nearest Prototype Classification "
@@ -186,6 +187,12 @@ def reproduce(
     page = made.write(folder)
     tables.records_table(read_records(folder, quick)).write(page.parent)
     return page
+
+
+def _check_folder(folder: Path) -> None:
+    """Results may replace those of an earlier run, and nothing else."""
+    if folder.is_dir() and any(folder.iterdir()) and not any((folder / name).exists() for name in (FILE, QUICK_FILE)):
+        raise FileExistsError(f"folder {str(folder)!r} holds other things; choose a new one.")
 
 
 def _present(data_home: Any) -> tuple[dict[str, Problem], list[str]]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey._drawing import colors, figure, plain
 from covey._extras import require
 from covey.evaluation import Card, Comparison, Gallery, Picture, compare
 from covey.experiments._methods import DESCENT_KS, by_descent
@@ -31,8 +32,8 @@ def critical_differences(results: Results) -> Iterable[Picture]:
         found = {score: compare_methods(results.records, problem, score) for score in SCORES}
         if any(comparison is None for comparison in found.values()):
             continue
-        figure = _figure(10, 5)
-        for axes, (score, comparison) in zip(figure.subplots(2), found.items(), strict=True):
+        drawn = figure(10, 5)
+        for axes, (score, comparison) in zip(drawn.subplots(2), found.items(), strict=True):
             assert comparison is not None
             _draw_comparison(axes, comparison, f"{problem}, {score}")
         words = "; ".join(
@@ -40,7 +41,7 @@ def critical_differences(results: Results) -> Iterable[Picture]:
         )
         yield Picture(
             f"critical-difference-{_slug(problem)}",
-            figure,
+            drawn,
             f"{problem}: mean ranks (1 is best); methods that do not differ (p > .05, Shaffer) are connected. "
             f"Friedman, {words}.",
         )
@@ -60,14 +61,14 @@ def compare_methods(records: Iterable[Record], problem: str, score: str) -> Comp
 
 
 def _draw_comparison(axes: Any, found: Comparison, title: str) -> None:
-    pandas, posthocs = require("pandas", "paper"), require("scikit_posthocs", "paper")
-    names = list(found.names)
+    pandas, posthocs = require("pandas", "cli"), require("scikit_posthocs", "cli")
+    names = [plain(name) for name in found.names]
     adjusted = pandas.DataFrame(found.adjusted, index=names, columns=names)
     ranks = dict(zip(names, found.ranks, strict=True))
-    colors = dict(zip(names, _colors(len(names)), strict=True))
+    palette = dict(zip(names, colors(len(names)), strict=True))
     labels = {"label_fmt_left": "{label} ({rank:.2f})  ", "label_fmt_right": "  ({rank:.2f}) {label}"}
-    posthocs.critical_difference_diagram(ranks, adjusted, ax=axes, text_h_margin=0.1, color_palette=colors, **labels)
-    axes.set_title(title, loc="left", fontsize=10)
+    posthocs.critical_difference_diagram(ranks, adjusted, ax=axes, text_h_margin=0.1, color_palette=palette, **labels)
+    axes.set_title(plain(title), loc="left", fontsize=10)
 
 
 def impact_of_k(results: Results) -> Iterable[Picture]:
@@ -88,19 +89,19 @@ def impact_of_k(results: Results) -> Iterable[Picture]:
         )
         for panel in panels
     }
-    figure = _figure(10, 3.4 * ((len(panels) + 1) // 2))
+    drawn = figure(10, 3.4 * ((len(panels) + 1) // 2))
     for axes, (panel, curve) in zip(
-        figure.subplots(-(-len(panels) // 2), 2, squeeze=False).flat, curves.items(), strict=False
+        drawn.subplots(-(-len(panels) // 2), 2, squeeze=False).flat, curves.items(), strict=False
     ):
         ks, *columns = zip(*curve, strict=True)
         for values, name, mark in zip(columns, ("precision", "share selected", "scan rate"), "osd", strict=True):
             axes.plot(ks, values, marker=mark, markersize=4, label=name)
-        axes.set(title=", ".join(panel), xlabel="k", ylim=(0, None))
+        axes.set(title=plain(", ".join(panel)), xlabel="k", ylim=(0, None))
         axes.grid(alpha=0.3)
         axes.legend()
     yield Picture(
         "impact-of-k",
-        figure,
+        drawn,
         "Precision, the share of the cluster selected and the scan rate against k, graphs by NN-Descent. The smaller a "
         "cluster, the larger the share of its pairs that is evaluated.",
     )
@@ -113,8 +114,8 @@ def trade_off(results: Results) -> Iterable[Picture]:
         return
     curve = [row for row in rows if row.method.startswith("CRS-k")]
     others = [row for row in rows if row not in curve]
-    figure = _figure(10, 7)
-    panels = figure.subplots(2, 2, sharex="col", sharey="row")
+    drawn = figure(10, 7)
+    panels = drawn.subplots(2, 2, sharex="col", sharey="row")
     for axes_row, score in zip(panels, SCORES, strict=True):
         for axes, (title, x) in zip(
             axes_row, {"selected, %": "percentage", "scan rate": "scan_rate"}.items(), strict=True
@@ -124,7 +125,7 @@ def trade_off(results: Results) -> Iterable[Picture]:
             axes.grid(alpha=0.3)
     panels[0, 0].legend()
     yield Picture(
-        "trade-off", figure, "Precision and recall against the share selected (log) and against the scan rate."
+        "trade-off", drawn, "Precision and recall against the share selected (log) and against the scan rate."
     )
 
 
@@ -146,8 +147,8 @@ def bars(results: Results) -> Iterable[Picture]:
         methods, clusters = _names(mine, "method"), _largest(mine)
         if not clusters:
             continue
-        figure = _figure(11, 6.5)
-        panels = figure.subplots(3, sharex=True)
+        drawn = figure(11, 6.5)
+        panels = drawn.subplots(3, sharex=True)
         for axes, (title, value) in zip(
             panels,
             {
@@ -161,15 +162,17 @@ def bars(results: Results) -> Iterable[Picture]:
             for at, method in enumerate(methods):
                 heights = [_mean(mine, method, cluster, value) for cluster in clusters]
                 places = np.arange(len(clusters)) + (at - (len(methods) - 1) / 2) * width
-                axes.bar(places, heights, width, label=method, color=_colors(len(methods))[at])
+                axes.bar(places, heights, width, label=method, color=colors(len(methods))[at])
             axes.set_ylabel(title)
             axes.grid(axis="y", alpha=0.3)
         panels[-1].set_yscale("log")
-        panels[-1].set_xticks(np.arange(len(clusters)), clusters, rotation=20 if len(clusters) > 6 else 0, ha="right")
+        panels[-1].set_xticks(
+            np.arange(len(clusters)), list(map(plain, clusters)), rotation=20 if len(clusters) > 6 else 0, ha="right"
+        )
         handles = panels[0].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside upper center", ncols=min(len(methods), 7), fontsize=9)
+        drawn.legend(*handles, loc="outside upper center", ncols=min(len(methods), 7), fontsize=9)
         yield Picture(
-            f"bars-{_slug(problem)}", figure, f"{problem}: precision, recall and share selected (log) by cluster."
+            f"bars-{_slug(problem)}", drawn, f"{problem}: precision, recall and share selected (log) by cluster."
         )
 
 
@@ -180,18 +183,18 @@ def confusions(results: Results) -> Iterable[Picture]:
         methods, clusters = _names(mine, "method"), _names(mine, "cluster")
         if not methods:
             continue
-        figure = _figure(5.2 * len(methods), 5.4)
-        for axes, method in zip(figure.subplots(1, len(methods), squeeze=False).flat, methods, strict=True):
+        drawn = figure(5.2 * len(methods), 5.4)
+        for axes, method in zip(drawn.subplots(1, len(methods), squeeze=False).flat, methods, strict=True):
             counts = confusion([r for r in mine if r.method == method], clusters)
             shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-            display(shares, display_labels=clusters).plot(
+            display(shares, display_labels=list(map(plain, clusters))).plot(
                 ax=axes, include_values=len(clusters) <= 10, values_format=".2f", cmap="Blues", colorbar=False,
                 text_kw={"fontsize": 6}, xticks_rotation="vertical",
             )  # fmt: skip
             axes.set_title(method)
             axes.tick_params(labelsize=7)
         yield Picture(
-            f"confusion-{_slug(problem)}", figure, f"{problem}: of each cluster (row), the share given each label."
+            f"confusion-{_slug(problem)}", drawn, f"{problem}: of each cluster (row), the share given each label."
         )
 
 
@@ -213,15 +216,15 @@ def points(results: Results) -> Iterable[Picture]:
         methods = _names(mine, "method")
         if not methods:
             continue
-        figure = _figure(3.4 * len(methods), 3.6)
-        for axes, method in zip(figure.subplots(1, len(methods), squeeze=False).flat, methods, strict=True):
+        drawn = figure(3.4 * len(methods), 3.6)
+        for axes, method in zip(drawn.subplots(1, len(methods), squeeze=False).flat, methods, strict=True):
             chosen = np.array([row for r in mine if r.method == method for row, _ in r.representatives])
             axes.scatter(*split.X.T, s=6, color="silver")
             axes.scatter(*split.X[chosen].T, s=22, color="crimson", marker="x", linewidths=1)
             axes.set(title=f"{method}: {chosen.size}", xticks=[], yticks=[], aspect="equal")
         yield Picture(
             f"points-{_slug(problem)}",
-            figure,
+            drawn,
             f"{problem}: {len(split.X)} points and the representatives that each method selects (crosses, counted).",
         )
 
@@ -249,15 +252,6 @@ def galleries(results: Results) -> Iterable[Gallery]:
 
 def _with_count(card: Card, stands_for: int) -> Card:
     return Card(card.title, card.lines, card.pixels, stands_for)
-
-
-def _figure(width: float, height: float) -> Any:
-    return require("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
-
-
-def _colors(n: int) -> Any:
-    """So many that can be told apart, the same ones in every figure of as many methods."""
-    return require("matplotlib", "plot").colormaps["tab10" if n <= 10 else "tab20"].colors[:n]
 
 
 def _names(records: Iterable[Record], key: str) -> list[str]:

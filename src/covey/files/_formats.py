@@ -16,11 +16,12 @@ FORMATS = {
     ".svm": "svmlight",
     ".libsvm": "svmlight",
 }
+PACKS_ITSELF = ("npz", "parquet")
 STANDARD = "-"
 """Standard input or output."""
 
 
-def format_of(path: str, named: str | None = None) -> str:
+def format_of(path: str, named: str | None = None, option: str = "--format") -> str:
     """The format that the user has named, or that the path's suffix names; standard input and output are CSV."""
     known = sorted(set(FORMATS.values()))
     if named is not None:
@@ -30,11 +31,15 @@ def format_of(path: str, named: str | None = None) -> str:
     if path == STANDARD:
         return "csv"
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in PACKED:
+    packed = bool(suffixes) and suffixes[-1] in PACKED
+    if packed:
         suffixes.pop()
     if suffixes and suffixes[-1] in FORMATS:
-        return FORMATS[suffixes[-1]]
+        kind = FORMATS[suffixes[-1]]
+        if packed and kind in PACKS_ITSELF:
+            raise ValueError(f"{path!r}: {kind} files are packed inside; leave out the last suffix.")
+        return kind
     raise ValueError(
         f"the name of {path!r} does not say its format: give it one of the suffixes {', '.join(FORMATS)} "
-        f"(also packed: {', '.join(PACKED)}), or pass --format."
+        f"(also packed: {', '.join(PACKED)}), or pass {option}."
     )

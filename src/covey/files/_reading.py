@@ -1,12 +1,15 @@
-"""Rows from files. CSV, TSV, JSON Lines and Parquet come in blocks, however long the file is; the others at once."""
+"""Rows from files. CSV, TSV, JSON Lines and Parquet come in blocks, however long the file is; the others at once.
+
+Nothing is interpreted on the way: values of a CSV stay the text that they are, so a code of 007 is not a 7, and a
+column has the same type in every block. What has to be a number is made one by whoever needs it.
+"""
 
 import csv
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -17,16 +20,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey._extras import require
-from covey._packed import open_text
+from covey._packed import is_damage, open_text
 from covey._progress import Bar, progress
 from covey.files._formats import STANDARD, format_of
 
-Frame = tuple[Any, float | None]
-"""A frame, and how much of the file has been read after it."""
-
-ROWS = 20_000
-"""In a block."""
-SEPARATORS = {"csv": ",", "tsv": "\t"}
+CELLS, MOST_ROWS = 2_000_000, 20_000
+"""In a block, about."""
 LABELS = "y"
 """The array of labels in an .npz file, unless the user names another."""
 
@@ -37,6 +36,7 @@ class Block:
 
     Attributes
     ----------
+    path : str
     first : int
         The number of the first row in the file, from 0.
     frame : DataFrame or None
@@ -45,195 +45,217 @@ class Block:
         The rows, if their columns have no names.
     labels : array or None
         Those that come with a matrix.
+    lines : int array or None
+        The line on which each row ends, if the file has lines.
     share : float or None
         How much of the file has been read after it, if that is known.
+    base : int or None
+        From what an svmlight file counts columns.
     """
 
-    first: int
+    path: str
+    first: int = 0
     frame: Any = None
     matrix: Any = None
     labels: NDArray[Any] | None = None
+    lines: NDArray[np.int64] | None = None
     share: float | None = None
+    base: int | None = None
 
     def __len__(self) -> int:
         return len(self.frame) if self.frame is not None else int(self.matrix.shape[0])
 
+    def place(self, at: int) -> str:
+        """Where one of the rows stands, for a message."""
+        where = f"row {self.first + at}" if self.lines is None else f"line {self.lines[at]}"
+        return f"{name_of(self.path)}, {where}"
 
-def read(path: str, form: str | None = None, *, labels: str | None = None, verbose: int = 0) -> Block:
-    """The whole file; `labels` names the array of labels in an .npz file."""
+
+def read(
+    path: str, form: str | None = None, *, labels: str | None = None, base: int | None = None, verbose: int = 0
+) -> Block:
+    """The whole file.
+
+    `labels` names the array of labels in an .npz file, `base` is what an svmlight file counts columns from (if None, 0
+    if there is such a column, else 1).
+    """
     kind = format_of(path, form)
     if kind == "npz":
         return _npz(path, labels)
     if kind == "svmlight":
-        return _svmlight(path)
+        return _svmlight(path, base)
     with progress("reading", None, "MB", shown=verbose > 0) as bar:
-        (block,) = blocks(path, form, rows=None, bar=bar)
-    return block
+        parts = list(blocks(path, form, bar=bar))
+    frame = require("pandas", "cli").concat([part.frame for part in parts], ignore_index=True)
+    lines = None if parts[0].lines is None else np.concatenate([part.lines for part in parts if part.lines is not None])
+    return Block(path, frame=frame, lines=lines)
 
 
 def blocks(
     path: str,
     form: str | None = None,
     *,
-    rows: int | None = ROWS,
     labels: str | None = None,
+    base: int | None = None,
     bar: Bar | None = None,
 ) -> Iterator[Block]:
-    """The file in blocks of so many rows; None for a single one. The bar watches the reading."""
+    """The file in blocks; see `read`. The bar watches the reading."""
     kind = format_of(path, form)
     if kind in ("npz", "svmlight"):
-        yield read(path, form, labels=labels)
+        yield read(path, form, labels=labels, base=base)
         return
     first = 0
-    for frame, share in {"csv": _csv, "tsv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind](path, kind, rows, bar):
-        yield Block(first, frame.reset_index(drop=True), share=share)
-        first += len(frame)
+    reader = {"csv": _csv, "tsv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
+    for block in reader(path, kind, bar):
+        yield replace(block, first=first)
+        first += len(block)
     if first == 0:
-        raise ValueError(f"{_name(path)} holds no rows.")
+        raise ValueError(f"{name_of(path)} holds no rows.")
 
 
-def place(path: str, form: str | None, row: int) -> str:
-    """Where a row stands, for a message: its line where lines can be counted again, else its number."""
-    kind = format_of(path, form)
-    if path == STANDARD or kind not in ("csv", "tsv", "jsonl"):
-        return f"{_name(path)}, row {row}"
-    with open_text(Path(path)) as (file, _):
-        if kind == "jsonl":
-            lines = (at for at, line in enumerate(file, start=1) if line.strip())
-            line = next(islice(lines, row, None))
-        else:
-            reader = csv.reader(file, delimiter=SEPARATORS[kind])
-            filled = (reader.line_num for values in reader if values)  # where a row ends
-            line = next(islice(filled, row + 1, None))
-    return f"{_name(path)}, line {line}"
+def n_rows(n_columns: int) -> int:
+    """How many rows of so many columns make a block."""
+    return int(np.clip(CELLS // max(n_columns, 1), 1, MOST_ROWS))
 
 
-def _csv(path: str, kind: str, rows: int | None, bar: Bar | None) -> Iterator[Frame]:
+def name_of(path: str) -> str:
+    return "standard input" if path == STANDARD else path
+
+
+def _csv(path: str, kind: str, bar: Bar | None) -> Iterator[Block]:
     pandas = require("pandas", "cli")
-    with _opened(path, bar) as (opened, share):
-        file = _Reads(opened)
+    csv.field_size_limit(sys.maxsize)  # texts may be long
+    with _opened(path, bar) as (file, share):
+        top = next((line for line in file if line.strip()), None)
+        if top is None:
+            raise ValueError(f"{name_of(path)} is empty.")
+        reader = csv.reader(_chain(top, file), delimiter="\t" if kind == "tsv" else _delimiter(top), strict=True)
         try:
-            # A column's type must not depend on where a block ends: text stays text, the rest is decided later.
-            options = {"sep": SEPARATORS[kind], "index_col": False, "low_memory": False, "skipinitialspace": True}
-            if rows is None:
-                yield pandas.read_csv(file, **options), share()
-            else:
-                with pandas.read_csv(file, chunksize=rows, **options) as chunks:
-                    yield from ((chunk, share()) for chunk in chunks)
-        except pandas.errors.EmptyDataError:
-            raise ValueError(f"{_name(path)} is empty.") from None
-        except pandas.errors.ParserError as error:
-            if file.failure is None and "read(nbytes)" in str(error):  # the file could be read, so it was Ctrl-C
-                raise KeyboardInterrupt from error
-            raise ValueError(_broken(path, str(file.failure or error))) from error
-        except (EOFError, OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"{_name(path)} cannot be read: {error}.") from error
+            header = [name.strip() for name in next(reader)]
+            _check_header(path, header)
+            rows = _csv_rows(path, reader, len(header))
+            while part := list(islice(rows, n_rows(len(header)))):
+                values, lines = zip(*part, strict=True)
+                frame = pandas.DataFrame(list(values), columns=header, dtype="str")
+                yield Block(path, frame=frame, lines=np.array(lines), share=share())
+        except csv.Error as error:
+            raise ValueError(f"{name_of(path)}, line {reader.line_num}: {error}.") from error
 
 
-class _Reads:
-    """Passes reads on and remembers why one failed, which pandas forgets."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-        self.failure: Exception | None = None
-
-    def read(self, size: int = -1) -> str:
-        try:
-            content: str = self._file.read(size)
-        except Exception as error:
-            self.failure = error
-            raise
-        return content
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._file)
+def _chain(top: str, rest: Iterator[str]) -> Iterator[str]:
+    yield top
+    yield from rest
 
 
-def _broken(path: str, complaint: str) -> str:
-    """What is wrong with which line, of pandas' words for it."""
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", complaint)
-    if found is None:
-        return f"{_name(path)} cannot be read: {complaint.strip()}"
-    expected, line, saw = found.groups()
-    return f"{_name(path)}, line {line}: {saw} values where the header has {expected}."
+def _delimiter(header: str) -> str:
+    """A comma; if the header has none, what other programs write instead."""
+    return next((sign for sign in ",;\t" if sign in header), ",")
 
 
-def _jsonl(path: str, kind: str, rows: int | None, bar: Bar | None) -> Iterator[Frame]:
+def _check_header(path: str, header: list[str]) -> None:
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise ValueError(f"{name_of(path)}, line 1: two columns are called {twice[0]!r}.")
+
+
+def _csv_rows(path: str, reader: Any, width: int) -> Iterator[tuple[list[str], int]]:
+    """Rows and the lines on which they end; empty lines are no rows."""
+    for row in reader:
+        if len(row) == width:
+            yield row, reader.line_num
+        elif row:
+            where = f"{name_of(path)}, line {reader.line_num}"
+            raise ValueError(f"{where}: the header has {width} columns, the row {len(row)}.")
+
+
+def _jsonl(path: str, kind: str, bar: Bar | None) -> Iterator[Block]:
     pandas = require("pandas", "cli")
     with _opened(path, bar) as (file, share):
         objects = _json_objects(path, file)
-        while block := list(islice(objects, rows)):
-            yield pandas.DataFrame.from_records(block), share()
+        part = list(islice(objects, 100))  # to see how wide they are
+        while part:
+            part += islice(objects, max(n_rows(len(part[0][0])) - len(part), 0))
+            values, lines = zip(*part, strict=True)
+            frame = pandas.DataFrame(list(values), dtype=object)  # a gap must not make floats of ints
+            yield Block(path, frame=frame, lines=np.array(lines), share=share())
+            part = list(islice(objects, 100))
 
 
-def _json_objects(path: str, file: Any) -> Iterator[dict[str, Any]]:
+def _json_objects(path: str, file: Iterator[str]) -> Iterator[tuple[dict[str, Any], int]]:
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
         try:
             value = json.loads(line)
         except json.JSONDecodeError as error:
-            raise ValueError(f"{_name(path)}, line {number}: no JSON ({error}).") from error
+            raise ValueError(f"{name_of(path)}, line {number}: no JSON ({error}).") from error
         if not isinstance(value, dict):
-            raise ValueError(f"{_name(path)}, line {number}: {type(value).__name__} where an object should be.")
-        yield value
+            raise ValueError(f"{name_of(path)}, line {number}: {type(value).__name__} where an object should be.")
+        yield value, number
 
 
-def _parquet(path: str, kind: str, rows: int | None, bar: Bar | None) -> Iterator[Frame]:
-    pyarrow, parquet = require("pyarrow", "cli"), require("pyarrow.parquet", "cli")
-    _exists(path)
+def _parquet(path: str, kind: str, bar: Bar | None) -> Iterator[Block]:
+    pandas, pyarrow = require("pandas", "cli"), require("pyarrow", "cli")
+    parquet = require("pyarrow.parquet", "cli")
+    check_exists(path)
+    # Arrow's own types lose nothing; what was pandas' index are columns like the others.
+    options = {"types_mapper": pandas.ArrowDtype, "ignore_metadata": True}
     try:
         with parquet.ParquetFile(path) as file:
-            if rows is None:
-                yield file.read().to_pandas(), 1.0
-                return
             done = 0
-            for batch in file.iter_batches(rows):
+            names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+            for batch in file.iter_batches(n_rows(len(names)), columns=names):
                 done += batch.num_rows
-                yield batch.to_pandas(), done / file.metadata.num_rows
+                yield Block(path, frame=batch.to_pandas(**options), share=done / file.metadata.num_rows)
     except pyarrow.ArrowException as error:
-        raise ValueError(f"{_name(path)} is no Parquet file, or damaged: {error}.") from error
+        raise ValueError(f"{name_of(path)} is no Parquet file, or damaged: {_first_line(error)}.") from error
 
 
 def _npz(path: str, labels: str | None) -> Block:
-    _exists(path)
+    check_exists(path)
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except Exception as error:  # a damaged archive fails in many ways
-        raise ValueError(f"{_name(path)} is no .npz file, or damaged: {error}.") from error
+        raise ValueError(f"{name_of(path)} is no .npz file, or damaged: {_first_line(error)}.") from error
     sparse = {"indptr", "indices", "data", "shape"} <= set(arrays)
+    held = ", ".join(arrays)
     if not sparse and "X" not in arrays:
-        raise ValueError(
-            f"{_name(path)} must hold an array X (or a SciPy sparse matrix), it holds {', '.join(arrays)}."
-        )
+        raise ValueError(f"{name_of(path)} must hold an array X (or a SciPy sparse matrix), it holds {held}.")
     if labels is not None and labels not in arrays:
-        raise ValueError(f"{_name(path)} holds no array {labels!r}; it holds {', '.join(arrays)}.")
+        raise ValueError(f"{name_of(path)} holds no array {labels!r}; it holds {held}.")
     matrix = sp.csr_array(sp.load_npz(path)) if sparse else arrays["X"]
     if matrix.ndim != 2:
-        raise ValueError(f"X in {_name(path)} must have two dimensions, it has {matrix.ndim}.")
+        raise ValueError(f"X in {name_of(path)} must have two dimensions, it has {matrix.ndim}.")
     found = arrays.get(labels or LABELS)
-    if found is not None and len(found) != matrix.shape[0]:
-        raise ValueError(f"{_name(path)} has {matrix.shape[0]} rows but {len(found)} labels.")
-    return Block(0, matrix=matrix, labels=found)
+    if found is not None and found.shape != (matrix.shape[0],):
+        raise ValueError(f"{name_of(path)} has {matrix.shape[0]} rows, but its labels have the shape {found.shape}.")
+    return Block(path, matrix=matrix, labels=found)
 
 
-def _svmlight(path: str) -> Block:
+def _svmlight(path: str, base: int | None) -> Block:
     from sklearn.datasets import load_svmlight_file
 
     with _opened(path) as (file, _):
-        content = file.read().encode("utf-8")
+        content = "".join(file).encode("utf-8")
     try:
-        matrix, labels = load_svmlight_file(BytesIO(content))
+        matrix, labels = load_svmlight_file(BytesIO(content), zero_based=True)
     except ValueError:
         for number, line in enumerate(content.splitlines(), start=1):  # which one is it?
             try:
-                load_svmlight_file(BytesIO(line))
+                load_svmlight_file(BytesIO(line), zero_based=True)
             except ValueError as error:
-                raise ValueError(f"{_name(path)}, line {number}: no svmlight row ({error}).") from error
+                raise ValueError(f"{name_of(path)}, line {number}: no svmlight row ({error}).") from error
         raise
+    lowest = int(matrix.indices.min(initial=1))
+    base = min(lowest, 1) if base is None else base
+    if lowest < base:
+        raise ValueError(f"{name_of(path)} has a column 0, but the model was made of a file that counts from 1.")
+    shifted = sp.csr_array(
+        (matrix.data, matrix.indices - base, matrix.indptr), shape=(len(labels), matrix.shape[1] - base)
+    )
     whole = labels.astype(np.int64)
-    return Block(0, matrix=sp.csr_array(matrix), labels=whole if np.array_equal(whole, labels) else labels)
+    return Block(path, matrix=shifted, labels=whole if np.array_equal(whole, labels) else labels, base=base)
 
 
 @contextmanager
@@ -242,17 +264,22 @@ def _opened(path: str, bar: Bar | None = None) -> Iterator[tuple[Any, Callable[[
     if path == STANDARD:
         yield sys.stdin, lambda: None
         return
-    _exists(path)
-    with open_text(Path(path), bar) as opened:
-        yield opened
+    check_exists(path)
+    try:
+        with open_text(Path(path), bar) as opened:
+            yield opened
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        raise ValueError(f"{path} cannot be read: {_first_line(error)}.") from error
 
 
-def _exists(path: str) -> None:
+def check_exists(path: str) -> None:
     if path == STANDARD:
         raise ValueError("this format cannot be read from standard input; pass a file.")
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: no such file.")
 
 
-def _name(path: str) -> str:
-    return "standard input" if path == STANDARD else path
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

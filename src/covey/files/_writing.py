@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from covey._extras import require
 from covey._packed import open_packed
-from covey._whole import whole
+from covey._whole import check_target, whole
 from covey.files._formats import STANDARD, format_of
-from covey.files._reading import SEPARATORS, Block
+from covey.files._reading import Block
 
 Added = Mapping[str, NDArray[Any]]
 """Columns to add to a block, by name."""
+STREAMED = ("csv", "tsv", "jsonl", "parquet")
+OPTION = "--out-format"
 
 
 class Writer(Protocol):
@@ -28,30 +30,58 @@ class Writer(Protocol):
 
 
 def may_write(path: str, force: bool) -> None:
-    """Refuse to replace a file unless forced to."""
-    if path != STANDARD and not force and Path(path).exists():
+    """Refuse, before any work is done, what could not be written, or must not be replaced."""
+    if path == STANDARD:
+        return
+    if not force and Path(path).exists():
         raise FileExistsError(f"{path} exists; choose another name, or pass --force to replace it.")
+    check_target(path)
+
+
+def check_output(path: str, form: str | None, *, streamed: bool, force: bool) -> str:
+    """The format of an output that can be written; `streamed` ones take rows, the others whole blocks."""
+    kind = format_of(path, form, OPTION)
+    may_write(path, force)
+    if streamed and kind not in STREAMED:
+        raise ValueError(f"{path}: answers are written as CSV, TSV, JSON Lines or Parquet, not as {kind}.")
+    if path == STANDARD and kind in ("parquet", "npz"):
+        raise ValueError(f"{kind} cannot be written to standard output; pass a file.")
+    return kind
 
 
 @contextmanager
 def writer(path: str, form: str | None = None, *, force: bool = False) -> Iterator[Writer]:
-    """A function that writes frames, one after another; the file appears when all are written."""
-    kind = format_of(path, form)
-    may_write(path, force)
-    if kind not in ("csv", "tsv", "jsonl", "parquet"):
-        raise ValueError(f"{path}: results of this kind are written as CSV, TSV, JSON Lines or Parquet, not as {kind}.")
+    """A function that writes frames, one after another; the file appears when all are written.
+
+    The first frame decides the columns. What a later one lacks is left empty; what it brings is refused.
+    """
+    kind = check_output(path, form, streamed=True, force=force)
     with ExitStack() as stack:
         if kind == "parquet":
-            if path == STANDARD:
-                raise ValueError("Parquet cannot be written to standard output; pass a file.")
-            yield stack.enter_context(_parquet(stack.enter_context(whole(path))))
-            return
-        if path == STANDARD:
-            file = sys.stdout
+            put = stack.enter_context(_parquet(stack.enter_context(whole(path))))
         else:
-            temporary = stack.enter_context(whole(path))
-            file = stack.enter_context(open_packed(temporary, "wt", encoding="utf-8", newline=""))
-        yield _lines(file) if kind == "jsonl" else _table(file, SEPARATORS[kind])
+            file = sys.stdout if path == STANDARD else _text(stack, path)
+            put = _lines(file) if kind == "jsonl" else _table(file, "\t" if kind == "tsv" else ",")
+        yield _same_columns(put)
+
+
+def _text(stack: ExitStack, path: str) -> Any:
+    temporary = stack.enter_context(whole(path))
+    return stack.enter_context(open_packed(temporary, "wt", encoding="utf-8", newline=""))
+
+
+def _same_columns(put: Writer) -> Writer:
+    columns: list[str] | None = None
+
+    def put_aligned(frame: Any) -> None:
+        nonlocal columns
+        columns = list(frame.columns) if columns is None else columns
+        new = [name for name in frame.columns if name not in columns]
+        if new:
+            raise ValueError(f"a later part of the input has a column {new[0]!r} that its first part lacks.")
+        put(frame if list(frame.columns) == columns else frame.reindex(columns=columns))
+
+    return put_aligned
 
 
 def _table(file: Any, separator: str) -> Writer:
@@ -59,28 +89,37 @@ def _table(file: Any, separator: str) -> Writer:
 
     def put(frame: Any) -> None:
         nonlocal header
-        nested = [name for name in frame if frame[name].map(lambda value: isinstance(value, dict | list)).any()]
-        for name in nested:
-            frame = frame.assign(**{name: frame[name].map(lambda value: json.dumps(value, default=_plain))})
-        frame.to_csv(file, sep=separator, index=False, header=header, lineterminator="\n")
+        nested = {name: frame[name].map(_as_json) for name in frame if _is_nested(frame[name])}
+        frame.assign(**nested).to_csv(file, sep=separator, index=False, header=header, lineterminator="\n")
         header = False
 
     return put
 
 
+def _is_nested(column: Any) -> bool:
+    """Whether there are lists or dicts in it, for which CSV has no form."""
+    there = column.dropna()
+    return len(there) > 0 and isinstance(there.iloc[0], dict | list | tuple | np.ndarray)
+
+
+def _as_json(value: Any) -> str:
+    if isinstance(value, list | tuple | np.ndarray) and len(value) and isinstance(value[0], tuple):
+        value = dict(value)  # as Arrow hands out maps
+    return json.dumps(value, default=_plain, ensure_ascii=False)
+
+
 def _lines(file: Any) -> Writer:
     def put(frame: Any) -> None:
-        for record in frame.to_dict("records"):
-            file.write(json.dumps(record, default=_plain, ensure_ascii=False) + "\n")
+        known = frame.astype(object).where(frame.notna(), None)
+        for record in known.to_dict("records"):
+            file.write(json.dumps(record, default=_plain, ensure_ascii=False, allow_nan=False) + "\n")
 
     return put
 
 
 def _plain(value: Any) -> Any:
     """What JSON has no form for."""
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    return None if require("pandas", "cli").isna(value) else str(value)
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
 
 
 @contextmanager
@@ -90,28 +129,41 @@ def _parquet(path: Path) -> Iterator[Writer]:
         opened: list[Any] = []
 
         def put(frame: Any) -> None:
+            schema = opened[0].schema if opened else None
+            try:
+                table = pyarrow.Table.from_pandas(frame, preserve_index=False, schema=schema)
+            except pyarrow.ArrowException as error:
+                raise ValueError(
+                    f"the values of a column do not fit one type of Parquet: {error}; write CSV."
+                ) from error
             if not opened:
-                table = pyarrow.Table.from_pandas(frame, preserve_index=False)
                 opened.append(stack.enter_context(parquet.ParquetWriter(path, table.schema)))
-            else:
-                table = pyarrow.Table.from_pandas(frame, preserve_index=False, schema=opened[0].schema)
             opened[0].write_table(table)
 
         yield put
 
 
-def write(path: str, block: Block, added: Added, form: str | None = None, *, force: bool = False) -> None:
-    """A whole block with added columns, in any format."""
-    kind = format_of(path, form)
-    if kind in ("npz", "svmlight") and block.matrix is not None:
-        may_write(path, force)
+def write(
+    path: str, block: Block, added: Added, form: str | None = None, *, numbers: Sequence[str] = (), force: bool = False
+) -> None:
+    """A whole block with added columns, in any format; `numbers` are columns of numbers, where the format has types."""
+    kind = check_output(path, form, streamed=block.matrix is None, force=force)
+    if kind in ("npz", "svmlight"):
+        if path == STANDARD:
+            raise ValueError(f"{kind} cannot be written to standard output; pass a file.")
         with whole(path) as temporary:
             (_write_npz if kind == "npz" else _write_svmlight)(temporary, block, added)
         return
-    pandas = require("pandas", "cli")
-    frame = block.frame if block.frame is not None else _named(block)
     with writer(path, form, force=force) as put:
-        put(pandas.concat([frame.reset_index(drop=True), pandas.DataFrame(dict(added))], axis=1))
+        put(beside(_named(block) if block.frame is None else block.frame, added, numbers if kind != "csv" else ()))
+
+
+def beside(frame: Any, added: Mapping[str, Any], numbers: Sequence[str] = ()) -> Any:
+    """The frame with more columns, which replace those of an earlier run; `numbers` are made numbers."""
+    pandas = require("pandas", "cli")
+    kept = frame.drop(columns=list(added), errors="ignore").reset_index(drop=True)
+    typed = kept.assign(**{name: pandas.to_numeric(kept[name]) for name in numbers if name in kept})
+    return pandas.concat([typed, pandas.DataFrame(dict(added))], axis=1)
 
 
 def _named(block: Block) -> Any:
@@ -144,7 +196,7 @@ def _write_svmlight(path: Path, block: Block, added: Added) -> None:
     csr, buffer = sp.csr_matrix(block.matrix), BytesIO()
     csr.indices, csr.indptr = csr.indices.astype(np.int32), csr.indptr.astype(np.int32)  # it takes no others
     labels = np.zeros(len(block)) if block.labels is None else block.labels
-    dump_svmlight_file(csr, labels, buffer, zero_based=False)
+    dump_svmlight_file(csr, labels, buffer, zero_based=block.base == 0)
     comments = (" ".join(f"{name}={values[at]}" for name, values in added.items()) for at in range(len(block)))
     lines = zip(buffer.getvalue().decode("ascii").splitlines(), comments, strict=True)
     with open_packed(path, "wt", encoding="utf-8") as file:

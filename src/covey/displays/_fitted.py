@@ -1,11 +1,10 @@
-"""What both displays need: the fitted prototypes, and axes to draw on."""
+"""What both displays need: the fitted prototypes."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from covey._extras import require
 from covey.prototype import Prototype
 
 
@@ -25,12 +24,3 @@ def prototype_of(prototypes: Mapping[Hashable, Prototype], label: Hashable) -> P
     if label not in prototypes:
         raise ValueError(f"label must be one of {list(prototypes)}, got {label!r}.")
     return prototypes[label]
-
-
-def axes() -> Any:
-    return require("matplotlib.pyplot", "plot").subplots(layout="constrained")[1]
-
-
-def plain(text: str) -> str:
-    """For matplotlib, which takes what is between two dollars for a formula."""
-    return text.replace("$", r"\$")
