@@ -222,3 +222,43 @@ def test_feature_names(frame, digits):
         model.predict(frame({name[::-1]: column for name, column in queries.items()}))
     expected = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, y).predict(Q)
     np.testing.assert_array_equal(model.predict(frame(queries)), expected)
+
+
+@pytest.mark.parametrize("reject", [None, 0.97, "threshold"])
+def test_explanations_agree_with_predictions(reject):
+    X, y = load_digits(return_X_y=True)
+    model = covey.NearestPrototypeClassifier(covey.CRS(5), reject=reject).fit(X[:900], y[:900])
+    queries = X[900:1200]
+    found = model.explain(queries)
+    np.testing.assert_array_equal(found.labels, model.predict(queries))
+    rows, similarities = model.nearest_prototypes(queries, n=1)
+    np.testing.assert_array_equal(found.representatives, rows[:, 0])
+    np.testing.assert_array_equal(found.similarities, similarities[:, 0])
+    np.testing.assert_array_equal(found.rejected, found.labels == -1)
+    by_class = model.class_similarities(queries)
+    order = np.sort(by_class, axis=1)
+    np.testing.assert_array_equal(found.margins, order[:, -1] - order[:, -2])
+    np.testing.assert_array_equal(by_class[np.arange(300), found.runners_up], order[:, -2])
+
+
+def test_explanations_of_ties_and_of_a_single_class():
+    """Equal similarities go to the lowest row, in `explain` as in `predict`."""
+    X, y = np.array([[0.0, 1], [1, 0], [0, 1]]), ["b", "a", "a"]
+    model = covey.NearestPrototypeClassifier(covey.KeepAll()).fit(X, y)
+    found = model.explain([[0.0, 2.0]])
+    assert (found.labels[0], found.representatives[0], found.runners_up[0], found.margins[0]) == ("b", 0, "a", 0)
+    assert model.predict([[0.0, 2.0]])[0] == "b"
+    alone = covey.NearestPrototypeClassifier(covey.KeepAll()).fit(X, ["a", "a", "a"]).explain(X)
+    assert alone.runners_up is None
+    assert alone.margins is None
+    assert alone.labels.tolist() == ["a"] * 3
+
+
+@given(st.integers(0, 10_000), st.booleans())
+def test_what_representatives_stand_for(seed, refine):
+    rng = np.random.default_rng(seed)
+    X, y = rng.random((40, 3)), rng.integers(0, 3, 40)
+    for found in covey.CRS(4, refine=refine).fit(X, y).prototypes_.values():
+        counted = [int((found.covered_by == row).sum()) for row in found.indices]
+        assert found.stands_for.tolist() == counted
+        assert found.stands_for.sum() == round(found.coverage * found.members.size)

@@ -28,6 +28,7 @@ def test_public_names():
         "Cover",
         "CoverageDisplay",
         "DeltaMedoids",
+        "Explanation",
         "Homogeneity",
         "KeepAll",
         "NearestPrototypeClassifier",

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 import covey
+from covey import persistence
 from covey.similarity import resolve
 
 
@@ -217,3 +218,29 @@ def test_no_pickle_is_read(tmp_path):
             archive.writestr(f"{number}.npy", header + pickle.dumps([Bomb()]))
     with pytest.raises(ValueError, match="damaged"):
         covey.load(path)
+
+
+def test_notes_are_kept_beside(tmp_path):
+    path = tmp_path / "model"
+    model = covey.NearestPrototypeClassifier(covey.CRS(1, similarity=lambda a, b: 1.0)).fit([[1.0], [2.0]], [0, 1])
+    notes = {"columns": ["a", "ž"], "weights": np.arange(3.0), "nothing": None}
+    covey.save(model, path, notes)
+    found = persistence.read_notes(path)
+    assert found["columns"] == notes["columns"]
+    np.testing.assert_array_equal(found["weights"], notes["weights"])
+    assert persistence.missing_callable(path) == "<lambda>"
+    covey.save(covey.CRS(1).fit(np.eye(3)), path)
+    assert persistence.read_notes(path) is None
+    assert persistence.missing_callable(path) is None
+
+
+def test_a_file_behind_a_link_is_replaced_and_nothing_else(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    covey.save(covey.CRS(1).fit(np.eye(3)), link)
+    assert link.is_symlink()
+    assert isinstance(covey.load(target), covey.CRS)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileExistsError, match="regular file"):
+        covey.save(covey.CRS(1).fit(np.eye(3)), tmp_path / "pipe")

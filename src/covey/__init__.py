@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from covey._descent import Recall
     from covey._homogeneity import Homogeneity, homogeneity
-    from covey.classifier import NearestPrototypeClassifier
+    from covey.classifier import Explanation, NearestPrototypeClassifier
     from covey.coverage import Cover, cover
     from covey.displays import CoverageDisplay, PrototypeMapDisplay
     from covey.graph import NeighborGraph, neighbor_graph
@@ -30,6 +30,7 @@ _HOME = {
     "CoverageDisplay": "covey.displays",
     "DS3": "covey.selectors.ds3",
     "DeltaMedoids": "covey.selectors.delta_medoids",
+    "Explanation": "covey.classifier",
     "Homogeneity": "covey._homogeneity",
     "KeepAll": "covey.selectors.simple",
     "NearestPrototypeClassifier": "covey.classifier",
@@ -55,6 +56,7 @@ __all__ = [
     "Cover",
     "CoverageDisplay",
     "DeltaMedoids",
+    "Explanation",
     "Homogeneity",
     "KeepAll",
     "NearestPrototypeClassifier",
