@@ -1,13 +1,14 @@
 """Shared fixtures. Tests on real data sets read them from COVEY_DATA and are skipped where it is not set."""
 
 import os
+import sys
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: one of scikit-learn's checks needs it
 
 import pytest
 from hypothesis import settings
 
-from covey import datasets
+from covey import cli, datasets
 from tests import data
 
 settings.register_profile("covey", deadline=None, max_examples=60, derandomize=True)
@@ -53,3 +54,28 @@ def email():
 @pytest.fixture(scope="session")
 def sites():
     return real(datasets.load_whotracksme)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to itself."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    """Run a command in this process: exit code, standard output and standard error."""
+
+    def command(*args):
+        monkeypatch.setattr(sys, "argv", ["covey", *map(str, args)])
+        capsys.readouterr()
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return command

@@ -145,8 +145,9 @@ class TestCoverage:
     def test_a_label_is_no_formula(self):
         figure = Figure()
         selector = covey.KeepAll().fit(np.eye(2), [r"$\no$ $", "_b"])
-        CoverageDisplay.from_estimator(selector, ax=figure.subplots())
+        display = CoverageDisplay.from_estimator(selector, ax=figure.subplots())
         figure.savefig(BytesIO())
+        assert display.ax_.lines[0].get_label() == r"cluster \$\no\$ \$"
 
 
 class TestMap:
