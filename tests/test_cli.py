@@ -104,9 +104,14 @@ def test_hosts_of_a_log(run):
 
 
 def test_a_similarity_of_ones_own(run):
-    Path("mine.py").write_text("def nearness(a, b):\n    return 1 / (1 + abs(a[0] - b[0]))\n")
+    """It gets rows as dicts, numbers as numbers."""
+    Path("mine.py").write_text(
+        "def nearness(a, b):\n"
+        "    assert a['name'].startswith('flower')\n"
+        "    return 1 / (1 + abs(a['petal_length'] - b['petal_length']))\n"
+    )
     iris().to_csv("iris.csv", index=False)
-    common = ("-l", "species", "--features", "petal_length")
+    common = ("-l", "species", "--features", "petal_length,name")
     assert run("select", "iris.csv", *common, "-s", "mine:nearness", "-o", "few.csv", "-m", "m")[0] == 0
     code, _, err = run("classify", "iris.csv", "-m", "m", "-o", "out.csv")
     assert code == 1
@@ -270,7 +275,7 @@ def test_compare_says_what_it_needs(run):
         ("-l", "species", "--methods", "crs,magic"): (2, "got magic"),
         ("-l", "species", "-k", ""): (2, "-k must be numbers"),
         ("-l", "name"): (1, "too small: flower 0 (1)"),
-        (): (1, "at least two clusters"),
+        (): (1, "all labels are 'all'"),
     }.items():
         code, _, err = run("compare", "iris.csv", *options)
         assert code == expected_code
@@ -283,14 +288,14 @@ def test_recommendation_takes_the_fewest_that_cost_nothing():
     from covey.experiments import Record
 
     def record(k, seed, score):
-        return Record("p", f"CRS-k{k}", "c", seed, 100, 10, score, score, None, 0, 0.0, 0.0, {}, [])
+        return Record("p", f"CRS-k{k}", "c", seed, 100, 30 - k, score, score, None, 0, 0.0, 0.0, {}, [])
 
     scores = {2: (0.90, 0.92), 5: (0.93, 0.95), 10: (0.93, 0.94), 20: (0.80, 0.82)}
     found = recommend([record(k, seed, value) for k, values in scores.items() for seed, value in enumerate(values)])
     assert found.k == 10  # .935 is within .01 of .94; .81 is not
-    assert found.reason.endswith("larger k are worse.")
+    assert found.reason.endswith("it selects 20.00% of the objects instead of 25.00%.")
     alone = recommend([record(3, 0, 0.9)])
-    assert alone.reason == "k = 3: it has the best F1, 0.900; no larger k was tried."
+    assert alone.reason == "k = 3: it has the best F1, 0.900, and no k as good selects fewer objects."
     assert recommend([]) is None
 
 
@@ -332,3 +337,102 @@ def test_models_from_python_with_a_callable(run):
     run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "n")
     code, _, err = run("classify", "iris.csv", "-m", "n", "-s", "euclidean")
     assert (code, "names its own" in one_line(err)) == (1, True)
+
+
+@pytest.mark.parametrize("similarity", ["levenshtein", "indel", "osa", "jaro-winkler"])
+def test_compare_texts_as_strings(run, similarity):
+    texts().to_csv("texts.csv", index=False)
+    common = ("-l", "topic", "--text", "body", "--methods", "crs,all", "-k", "1,2", "--folds", 2, "--html", "r.html")
+    code, out, err = run("compare", "texts.csv", *common, "-s", similarity)
+    assert (code, err) == (0, "")
+    assert "Recommended" in out
+
+
+def test_compare_shows_the_k_that_it_recommends(run):
+    iris().to_csv("iris.csv", index=False)
+    out = run("compare", "iris.csv", "-l", "species", "--methods", "crs,random", "-k", "3,15", "--html", "r.html")[1]
+    k = out.split("Recommended: k = ")[1].split(":")[0]
+    page = Path("r.html").read_text()
+    assert f"CRS-k{k}: of each cluster the" in page
+    assert page.count(": of each cluster the") == 1
+
+
+def test_scaling(run, caplog):
+    """A column in the thousands decides alone, unless it is scaled; the model remembers how."""
+    frame = iris().assign(noise=np.random.default_rng(0).random(150) * 1e4)
+    frame.to_csv("iris.csv", index=False)
+    right = {}
+    for options in ((), ("--scale",)):
+        caplog.clear()
+        run("select", "iris.csv", "-l", "species", "-s", "euclidean", *options, "-o", "f.csv", "-m", "m", "-f")
+        assert ("try --scale" in caplog.text) == (not options)
+        run("classify", "iris.csv", "-m", "m", "-o", "a.csv", "-f")
+        right[options] = (pd.read_csv("a.csv")["covey_label"] == frame["species"]).mean()
+    assert right[("--scale",)] > 0.8 > right[()]
+    assert "scaled to 0 .. 1" in run("inspect", "m")[1]
+    assert run("select", "iris.csv", "--text", "name", "--scale")[0] == 2
+
+
+def test_a_matrix_of_distances(run, globins):
+    distances, y = globins
+    np.savez("p.npz", D=distances, family=np.array(y))
+    common = ("-k", 5, "-o", "few.csv", "-m", "m")
+    assert run("select", "p.npz", "--matrix", "--label", "family", *common)[0] == 1
+    assert run("select", "p.npz", "--distances", "--label", "family", *common)[0] == 0
+    expected_rows = covey.CRS(5, similarity=covey.from_distance("precomputed"), random_state=0).fit(distances, y)
+    assert pd.read_csv("few.csv")["covey_row"].tolist() == expected_rows.sample_indices_.tolist()
+    assert run("classify", "p.npz", "-m", "m", "-o", "a.csv")[0] == 0
+    assert (pd.read_csv("a.csv", dtype=str)["covey_label"] == np.array(y).astype(str)).mean() > 0.9
+
+
+def test_a_table_without_a_header(run):
+    iris().to_csv("iris.csv", index=False, header=False)
+    names = ",".join(iris().columns)
+    code, _, err = run("select", "iris.csv", "-l", "species")
+    assert (code, "--columns" in one_line(err)) == (1, True)
+    assert run("select", "iris.csv", "--columns", names, "-l", "species", "-o", "few.csv", "-m", "m")[0] == 0
+    assert run("classify", "iris.csv", "--columns", names, "-m", "m", "-o", "a.csv")[0] == 0
+    assert len(pd.read_csv("a.csv")) == 150
+
+
+def test_codes_and_quoted_numbers_are_no_features(run, caplog):
+    frame = iris().assign(code=[f"{at:03}" for at in range(150)])
+    frame.to_csv("iris.csv", index=False)
+    Path("iris.jsonl").write_text(
+        "\n".join(json.dumps(row | {"id": str(at)}) for at, row in enumerate(frame.to_dict("records")))
+    )
+    for name in ("iris.csv", "iris.jsonl"):
+        err = run("select", name, "-l", "species", "-o", "few.csv", "-f")[2]
+        assert "compared: the columns sepal_length, sepal_width, petal_length, petal_width, by cosine" in err
+    run("select", "iris.csv", "--features", "petal_width", "-o", "few.csv", "-f")
+    assert "cosine tells nothing about a single column" in caplog.text
+    Path("comma.csv").write_text("a;kind\n1,5;x\n2,5;y\n")
+    assert "with a point" in run("select", "comma.csv", "-l", "kind")[2]
+
+
+def test_k_chosen_by_covey_is_told(run):
+    iris().to_csv("iris.csv", index=False)
+    run("select", "iris.csv", "-l", "species", "-k", "auto", "-o", "few.csv", "-m", "m")
+    assert [cluster["neighbors"] for cluster in json.loads(run("inspect", "m", "--json")[1])["clusters"]] == [5, 5, 5]
+
+
+def test_looking_at_a_model_needs_no_function(run):
+    Path("own.py").write_text("def same(a, b):\n    return float(a['petal_width'] == b['petal_width'])\n")
+    iris().to_csv("iris.csv", index=False)
+    run("select", "iris.csv", "-l", "species", "-s", "own:same", "-o", "few.csv", "-m", "m")
+    assert run("inspect", "m")[0] == 0
+
+
+def test_the_map_tells_what_an_object_is(run):
+    texts().to_csv("texts.csv", index=False)
+    assert run("select", "texts.csv", "-l", "topic", "--text", "body", "-o", "few.csv", "--picture", "map.html")[0] == 0
+    assert "a fast car on the road" in Path("map.html").read_text()
+
+
+def test_unknown_answers_are_counted(run):
+    iris().to_csv("iris.csv", index=False)
+    run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m")
+    assert (
+        run("classify", "iris.csv", "-m", "m", "--reject", "2", "-o", "a.csv")[2]
+        == "150 rows classified, 150 of them unknown.\n"
+    )

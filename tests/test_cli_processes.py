@@ -28,10 +28,13 @@ def test_pipes(folder):
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120, check=False)
     assert len(done.stdout.splitlines()) == 2
     assert "Traceback" not in done.stderr
-    command = f"{' '.join(COVEY)} select big.csv -l species -k 2 | head -1"
+    done = piped("classify", "-", "--model", "m", input='{"sepal_length": 1}\n')
+    assert (done.returncode, "pass --format jsonl" in done.stderr) == (1, True)
+    command = f"{' '.join(COVEY)} select big.csv -l species -k 2 --model n | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.startswith("sepal_length")
     assert "Traceback" not in done.stderr
+    assert Path("n").exists()  # although nobody has read all rows
     assert piped("classify", "iris.csv", "--model", "m", "-q").stderr == ""
 
 
@@ -126,7 +129,7 @@ def test_ctrl_c_leaves_no_half_file(folder):
     assert sorted(os.listdir()) == ["big.csv", "few.csv", "iris.csv", "m"]
 
 
-SLOW = "import time\n\ndef slow(a, b):\n    time.sleep(2e-5)\n    return 1 / (1 + abs(a[0] - b[0]))\n"
+SLOW = "import time\n\ndef slow(a, b):\n    time.sleep(2e-5)\n    return 1 / (1 + abs(a['a'] - b['a']))\n"
 
 
 def test_a_bar_on_a_terminal_only(folder):
@@ -135,7 +138,7 @@ def test_a_bar_on_a_terminal_only(folder):
     pd.DataFrame({"a": rng.random(700)}).to_csv("t.csv", index=False)
     command = [*COVEY, "select", "t.csv", "-s", "mine:slow", "-o", "few.csv", "-f", "-j", "1"]
     shown = on_a_terminal(command)
-    assert re.search(r"CRS .* evaluations .* evaluations/s .*left: .*cluster 'all', 1 of 1", shown)
+    assert re.search(r"CRS .* evaluations .*/s .*left .*cluster 'all', 1 of 1", shown)
     assert "CRS" not in on_a_terminal([*command, "-q"])
     assert "CRS" not in subprocess.run(command, capture_output=True, text=True, check=True).stderr
 

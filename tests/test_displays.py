@@ -137,10 +137,11 @@ class TestCoverage:
         assert [text.get_text() for text in ax.get_legend().get_texts()] == ["cluster 0", "cluster 1", "cluster 2"]
 
     def test_no_legend_for_many_clusters(self):
-        X, y = np.random.default_rng(0).random((33, 2)), np.arange(33) % 11
-        display = CoverageDisplay.from_estimator(covey.KeepAll().fit(X, y), ax=Figure().subplots())
-        assert len(display.ax_.lines) == 11
-        assert display.ax_.get_legend() is None
+        for n, legend in ((11, True), (41, False)):
+            X, y = np.random.default_rng(0).random((2 * n, 2)), np.arange(2 * n) % n
+            display = CoverageDisplay.from_estimator(covey.KeepAll().fit(X, y), ax=Figure().subplots())
+            assert len({line.get_color() for line in display.ax_.lines}) == n
+            assert (display.ax_.get_legend() is not None) == legend
 
     def test_a_label_is_no_formula(self):
         figure = Figure()

@@ -305,6 +305,10 @@ def test_the_whole_report_without_real_data(tmp_path, monkeypatch, caplog):
         assert len(list(csv.DictReader(file))) == len(read_records(tmp_path, quick=True))
     before = page.read_bytes()
     assert reproduce(tmp_path, quick=True, seeds=1).read_bytes() == before  # from the records alone, to the byte
+    records = tmp_path / QUICK_FILE
+    records.write_text(records.read_text().replace('"Blobs"', '"Fashion-MNIST"'))
+    with pytest.raises(ValueError, match="has results of Fashion-MNIST, whose data are not there now"):
+        reproduce(tmp_path, quick=True, seeds=1)  # it must not replace them by less
     assert_renders(page, phone=True)
 
 

@@ -55,6 +55,11 @@ def test_public_names():
         covey.crs_  # noqa: B018
 
 
+@pytest.mark.parametrize("name", covey._MODULES)
+def test_modules_load_when_first_used(name):
+    assert run(f"import covey, json; print(json.dumps(covey.{name}.__name__))") == f"covey.{name}"
+
+
 def test_importing_covey_imports_nothing_heavy():
     loaded = run(f"import covey, json, sys; print(json.dumps([m for m in {HEAVY} if m in sys.modules]))")
     assert loaded == []

@@ -50,6 +50,8 @@ _HOME = {
     "save": "covey.persistence",
 }
 
+_MODULES = ("datasets", "displays", "evaluation", "experiments")
+
 __all__ = [
     "CRS",
     "DS3",
@@ -78,6 +80,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"covey.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'covey' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

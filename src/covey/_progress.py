@@ -44,7 +44,18 @@ class TerminalBar(Bar):
 
     def __init__(self, title: str, total: float | None, unit: str) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            ProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+        from rich.table import Column
+
+        def text(form: str, **column: Any) -> ProgressColumn:
+            return TextColumn(form, markup=False, table_column=Column(no_wrap=True, **column))
 
         self._outlook: Callable[[], tuple[float, float | None]] | None = None
         bar = self
@@ -54,25 +65,24 @@ class TerminalBar(Bar):
                 with suppress(Exception):  # whatever is wrong with the bar must not stop the work
                     bar._look(self)
                 for task in self.tasks:
-                    task.fields["rate"] = (
-                        f"{task.speed:,.{0 if task.speed >= 10 else 1}f} {unit}/s" if task.speed else ""
-                    )
+                    task.fields["rate"] = f"{_short(task.speed)}/s" if task.speed else ""
+                    task.fields["done"] = _short(task.completed)
                 return super().get_renderables()
 
         self._bar = Drawn(
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.completed:,.0f} " + unit),
-            TextColumn("{task.fields[rate]}"),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
+            text("{task.description}"),
+            BarColumn(bar_width=12),
+            text("{task.fields[done]} " + unit),
+            text("{task.fields[rate]}"),
+            TimeElapsedColumn(table_column=Column(no_wrap=True)),
+            text("left"),
+            TimeRemainingColumn(table_column=Column(no_wrap=True)),
+            text("{task.fields[note]}", overflow="ellipsis", ratio=1),
             console=Console(stderr=True),
             transient=True,
+            expand=True,
         )
-        self._task = self._bar.add_task(title, total=total, note="", rate="")
+        self._task = self._bar.add_task(title, total=total, note="", rate="", done="")
         self._timer = Timer(DELAY, self._bar.start)
         self._timer.daemon = True
 
@@ -98,6 +108,14 @@ class TerminalBar(Bar):
         self._timer.cancel()
         self._timer.join()
         self._bar.stop()
+
+
+def _short(number: float) -> str:
+    """Three digits or so, and a letter for thousands, millions and billions."""
+    for letter, size in (("G", 1e9), ("M", 1e6), ("k", 1e4)):
+        if number >= size:
+            return f"{number / (1e3 if letter == 'k' else size):.3g} {letter}"
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
 def progress(title: str, total: float | None, unit: str, *, shown: bool = True) -> Bar:

@@ -76,6 +76,16 @@ Profile = Annotated[
 Matrix = Annotated[
     bool, option("--matrix", what="The numbers are similarities of all objects to all objects.", panel=OBJECTS)
 ]
+Distances = Annotated[
+    bool, option("--distances", what="The numbers are distances of all objects to all objects.", panel=OBJECTS)
+]
+Scale = Annotated[
+    bool,
+    option("--scale", what="Scale each column to 0 .. 1, so that large numbers do not decide alone.", panel=OBJECTS),
+]
+Columns = Annotated[
+    str | None, option("--columns", what="Names of the columns of a CSV that has no header, by commas.", panel=OBJECTS)
+]
 Hosts = Annotated[
     bool, option("--hosts", what="DATA is a log of connections; the objects are its hosts.", panel=OBJECTS)
 ]
@@ -89,7 +99,8 @@ Similarity = Annotated[
         "--similarity",
         "-s",
         what="cosine, dot, euclidean, hamming, jaccard, ruzicka; for --text also levenshtein, indel, osa, "
-        "jaro-winkler; or module:function for one of your own, called with two objects, larger is closer.",
+        "jaro-winkler; or module:function for one of your own, larger is closer. It is called with two rows as dicts "
+        "(two texts with --text, two profiles with --profile, two arrays if columns have no names).",
         panel=OBJECTS,
     ),
 ]
@@ -147,7 +158,10 @@ def select(
     out: Annotated[str, option("--out", "-o", what="Where the selected rows go; - for standard output.")] = "-",
     label: Label = None,
     k: Annotated[
-        str, option("-k", what="Neighbors of each object: more of them, fewer representatives; or auto.")
+        str,
+        option(
+            "-k", what="Neighbors of each object: more of them, fewer representatives; auto grows with the cluster."
+        ),
     ] = "10",
     coverage: Annotated[
         float,
@@ -174,9 +188,12 @@ def select(
     text: Text = None,
     profile: Profile = None,
     matrix: Matrix = False,
+    distances: Distances = False,
+    scale: Scale = False,
     hosts: Hosts = False,
     labels: Labels = None,
     name: Id = None,
+    columns: Columns = None,
     similarity: Similarity = "cosine",
     form: InForm = None,
     out_form: OutForm = None,
@@ -197,7 +214,22 @@ def select(
     from covey.commands._source import Source
 
     speak(quiet)
-    source = Source(data, form, label, similarity, listed(features), text, profile, matrix, hosts, labels, name)
+    source = Source(
+        data,
+        form,
+        label,
+        similarity,
+        listed(features),
+        text,
+        profile,
+        matrix=matrix,
+        distances=distances,
+        scale=scale,
+        hosts=hosts,
+        labels=labels,
+        id=name,
+        columns=listed(columns),
+    )
     with unfinished("nothing was written; run the same command again."):
         fitted, loaded = run(
             source,
@@ -218,7 +250,7 @@ def select(
         )
     if not quiet:
         rows, found = fitted.selector_.sample_indices_.size, fitted.selector_.prototypes_.values()
-        say(f"compared: {described(loaded.recipe)}, by {similarity if not matrix else 'the matrix'}")
+        say(f"compared: {described(loaded.recipe)}, by {similarity if not (matrix or distances) else 'the matrix'}")
         say(f"{rows} of {sum(p.members.size for p in found)} rows selected from {len(found)} cluster(s); "
             f"{fitted.selector_.n_evaluations_:,} similarities evaluated.")  # fmt: skip
 
@@ -235,6 +267,7 @@ def classify(
     unknown: Annotated[str, option("--unknown", what="The word for it.")] = "unknown",
     keep: Annotated[bool, option("--keep", what="Keep the columns of DATA beside the answers.")] = False,
     hosts: Hosts = False,
+    columns: Columns = None,
     similarity: Annotated[
         str | None,
         option("--similarity", "-s", what="module:function again, if the model was made with one of your own."),
@@ -257,15 +290,16 @@ def classify(
 
     speak(quiet)
     with unfinished("nothing was written; run the same command again."):
-        n = run(
+        n, n_unknown = run(
             data,
             model,
             out,
             form=form,
             out_form=out_form,
             hosts=hosts,
+            columns=listed(columns),
             similarity=similarity,
-            reject=reject if reject in (None, "threshold") else finite(reject, "--reject"),
+            reject=reject if reject in (None, "threshold") else finite(reject, "--reject", "threshold"),
             unknown=unknown,
             keep=keep,
             force=force,
@@ -273,7 +307,7 @@ def classify(
             verbose=not quiet,
         )
     if not quiet:
-        say(f"{n:,} rows classified.")
+        say(f"{n:,} rows classified" + (f", {n_unknown:,} of them {unknown}." if reject else "."))
 
 
 @app.command()
@@ -290,9 +324,12 @@ def compare(
     text: Text = None,
     profile: Profile = None,
     matrix: Matrix = False,
+    distances: Distances = False,
+    scale: Scale = False,
     hosts: Hosts = False,
     labels: Labels = None,
     name: Id = None,
+    columns: Columns = None,
     similarity: Similarity = "cosine",
     form: InForm = None,
     jobs: Jobs = -1,
@@ -310,16 +347,36 @@ def compare(
     from covey.commands._source import Source
 
     speak(quiet)
-    source = Source(data, form, label, similarity, listed(features), text, profile, matrix, hosts, labels, name)
+    source = Source(
+        data,
+        form,
+        label,
+        similarity,
+        listed(features),
+        text,
+        profile,
+        matrix=matrix,
+        distances=distances,
+        scale=scale,
+        hosts=hosts,
+        labels=labels,
+        id=name,
+        columns=listed(columns),
+    )
     ks = [at_least_one(value) for value in listed(k)]
     with unfinished("what was finished is kept; run the same command again to go on."):
         rows, advice = run(
             source, html, methods=listed(methods), ks=ks, folds=folds, force=force, n_jobs=jobs, verbose=not quiet
         )
     table = (
-        ["method", "precision", "recall", "selected, %", "scan rate"],
+        ["method", "precision", "recall", "F1", "selected, %", "scan rate"],
         [
-            (r.method, f"{r.precision:.3f}", f"{r.recall:.3f}", f"{r.percentage:.2f}", f"{r.scan_rate:.3f}")
+            (
+                r.method,
+                *(f"{value:.3f}" for value in (r.precision, r.recall, r.f1)),
+                f"{r.percentage:.2f}",
+                f"{r.scan_rate:.3f}",
+            )
             for r in rows
         ],
     )
@@ -333,25 +390,34 @@ def compare(
 def inspect(
     model: Annotated[str, typer.Argument(help="A model that covey select has written.")],
     as_json: Annotated[bool, option("--json", what="As JSON.")] = False,
-    similarity: Annotated[
-        str | None,
-        option("--similarity", "-s", what="module:function again, if the model was made with one of your own."),
-    ] = None,
 ) -> None:
     """Show what a model holds, cluster by cluster.
+
+    Of each cluster: how many members it has and how many represent it (few), k (neighbors of each), the coverage
+    reached, the homogeneity (mean similarity of two members), the threshold below which nobody covers another, and how
+    many members nobody else can cover (alone). Scan rate: the share of all pairs whose similarity was evaluated.
 
     Example: `covey inspect flowers.covey`
     """
     from covey.commands._inspect import inspect as run
 
-    found = run(model, similarity)
+    found = run(model)
     if as_json:
         print(json.dumps(found, indent=2))
         return
     print(f"{found['method']} on {found['objects']}, by {found['similarity']}")
     print(f"made from {found['made_from']}; {found['evaluations']:,} evaluations, scan rate {found['scan_rate']:.3f}")
-    columns = ["label", "members", "representatives", "coverage", "homogeneity", "threshold", "orphans"]
-    show(columns, [[shown(cluster[column]) for column in columns] for cluster in found["clusters"]])
+    titles = {
+        "label": "label",
+        "members": "members",
+        "representatives": "few",
+        "neighbors": "k",
+        "coverage": "coverage",
+        "homogeneity": "homogeneity",
+        "threshold": "threshold",
+        "orphans": "alone",
+    }
+    show(list(titles.values()), [[shown(cluster[key]) for key in titles] for cluster in found["clusters"]])
 
 
 @app.command()
@@ -369,7 +435,12 @@ def reproduce(
     ),
     quick: Annotated[bool, option("--quick", what="100 objects of each cluster: minutes.")] = False,
     seeds: Annotated[
-        int | None, option("--seeds", what="How often what is random is repeated; 5, or 2 with --quick.", min=1)
+        int | None,
+        option(
+            "--seeds",
+            what="How often what is random is repeated; 5, or 2 with --quick (against a random choice 20, or 5).",
+            min=1,
+        ),
     ] = None,
     data_home: Annotated[
         Path | None, option("--data-home", what="Where the data sets are; then COVEY_DATA and the system's folders.")
@@ -402,20 +473,20 @@ def at_least_one(value: str) -> int:
     return int(value)
 
 
-def finite(value: str | None, name: str) -> float:
+def finite(value: str | None, name: str, words: str) -> float:
     try:
         number = float(value or "")
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise typer.BadParameter(f"{name} must be a finite number or one of the words in its help, got {value!r}.")
+        raise typer.BadParameter(f"{name} must be {words} or a finite number, got {value!r}.")
     return number
 
 
 def bar(threshold: str) -> Any:
     if threshold == "homogeneity":
         return threshold
-    return None if threshold == "none" else finite(threshold, "--threshold")
+    return None if threshold == "none" else finite(threshold, "--threshold", "homogeneity, none")
 
 
 def shown(value: Any) -> str:
@@ -430,10 +501,11 @@ def show(columns: list[str], rows: Any) -> None:
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for at, column in enumerate(columns):
-        table.add_column(column, justify="left" if at == 0 else "right", no_wrap=True)
+        table.add_column(column, justify="left" if at == 0 else "right", no_wrap=at > 0, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
-    Console(soft_wrap=True).print(table)
+    console = Console()
+    console.print(table, width=None if console.is_terminal else 1000)  # a pipe has no edge to cut at
 
 
 def say(text: str) -> None:

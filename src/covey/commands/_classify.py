@@ -1,5 +1,6 @@
 """`covey classify`: a label for each row of a file, with the evidence, block by block."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from covey.commands._source import read_hosts_block
 from covey.files import STANDARD, Block, beside, blocks, check_output, writer
 
 UNKNOWN = "unknown"
+LONG_ROWS = 2000
+"""In a block of rows that hold much: texts, profiles."""
 
 
 def classify(
@@ -30,27 +33,34 @@ def classify(
     unknown: str = UNKNOWN,
     keep: bool = False,
     force: bool = False,
+    columns: Sequence[str] = (),
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> int:
-    """Classify every row; returns how many there were. Memory is that of a block, not of the file."""
+) -> tuple[int, int]:
+    """Classify every row, in the memory of a block; returns how many there were, and how many are unknown."""
     if hosts and path == STANDARD:
         raise MisuseError("--hosts takes a log file.")
     kind = check_output(out, out_form, streamed=True, force=force)
     model = load_model(model_path, similarity)
     _prepare(model.classifier, reject, unknown, n_jobs)
     numbers = model.recipe.numbers if kind in ("jsonl", "parquet") else []
-    n_rows, likely = 0, None
+    most_rows = LONG_ROWS if model.recipe.kind in ("text", "profile") else None
+    n_rows, n_unknown, likely = 0, 0, None
     with writer(out, out_form, force=force) as put:
-        parts = [read_hosts_block(path, verbose)] if hosts else blocks(path, form, base=model.recipe.base)
+        parts = (
+            [read_hosts_block(path, verbose)]
+            if hosts
+            else blocks(path, form, base=model.recipe.base, columns=columns, most_rows=most_rows)
+        )
         with progress("classifying", None, "rows", shown=verbose > 0) as bar:
             bar.watch(lambda: (n_rows, likely))
             for block in parts:
                 answers = answer(model, block, unknown)
                 put(_with_input(block, answers, numbers) if keep and block.frame is not None else answers)
                 n_rows += len(block)
+                n_unknown += int((answers["covey_label"] == unknown).sum())
                 likely = n_rows / block.share if block.share else None
-    return n_rows
+    return n_rows, n_unknown
 
 
 def _prepare(

@@ -2,10 +2,10 @@
 
 import hashlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import file_digest
-from inspect import getsourcefile
+from inspect import getsourcefile, isfunction
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -15,16 +15,14 @@ import numpy as np
 from covey._whole import whole
 from covey.commands import MisuseError
 from covey.commands._source import Loaded, Source
-from covey.evaluation import Card, Report
-from covey.experiments import METHODS, Method, Problem, Record, Spec, Split, figures, read_records, report, tables
+from covey.evaluation import Report
+from covey.experiments import METHODS, Fit, Method, Problem, Record, Spec, Split, figures, report, run, tables
 from covey.experiments._methods import ALL, DELTA_MEDOIDS, RANDOM, SPARSE, crs
 from covey.files import STANDARD, may_write
 from covey.objects import pick
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30)
 CHOICES = {"crs": "CRS", "delta-medoids": DELTA_MEDOIDS, "ds3": SPARSE, "random": RANDOM, "all": ALL}
-SHOWN_LINES = 6
-"""Columns on a card of the gallery."""
 
 
 @dataclass(frozen=True)
@@ -56,23 +54,23 @@ def compare(
     chosen = _methods(methods, ks)
     loaded = source.load(verbose)
     name = Path(source.path).name
-    problem = Problem(_folds(loaded, folds), similarity=loaded.similarity, card=_card(loaded))
+    problem = Problem(_folds(loaded, folds), similarity=loaded.similarity, card=loaded.card)
     records_in = Path(page).with_name(
         f".{Path(page).stem}-{_fingerprint(source, loaded.similarity, methods, ks, folds)}"
     )
+    fits = [Fit(name, method, fold) for method in chosen for fold in range(folds)]
+    options: Any = {"problems": {name: problem}, "methods": chosen, "n_jobs": n_jobs, "verbose": verbose}
+    records = run(records_in, fits, **options)
+    advice = recommend(records)
+    shown = next(iter(chosen)) if advice is None else f"CRS-k{advice.k}"
     made = report(
         records_in,
-        _specs(name, tuple(chosen)),
+        _specs(name, tuple(chosen), shown),
         title=f"{name}: representatives compared",
         summary=[],
-        problems={name: problem},
-        methods=chosen,
         seeds=folds,
-        n_jobs=n_jobs,
-        verbose=verbose,
+        **options,
     )
-    records = read_records(records_in)
-    advice = recommend(records)
     with whole(page) as path:
         path.write_text(Report(made.title, _summary(loaded, folds, advice), made.sections).html(), encoding="utf-8")
     shutil.rmtree(records_in)
@@ -80,26 +78,29 @@ def compare(
 
 
 def recommend(records: Sequence[Record]) -> Recommendation | None:
-    """The largest k, hence the fewest objects, whose F1 is within one standard error of the best."""
-    scores: dict[int, list[float]] = {}
+    """Of the k whose F1 is within one standard error of the best, the one that selects fewest objects."""
+    tried = {}
     for method in dict.fromkeys(r.method for r in records if r.method.startswith("CRS-k")):
-        mine = tables.by_seed(r for r in records if r.method == method)
-        scores[int(method.removeprefix("CRS-k"))] = mine[:, 2].tolist()
-    if not scores:
+        mine = [r for r in records if r.method == method]
+        share = sum(r.selected for r in mine) / sum(r.size for r in mine)
+        tried[int(method.removeprefix("CRS-k"))] = (tables.by_seed(mine)[:, 2].tolist(), share)
+    if not tried:
         return None
-    best = max(scores, key=lambda k: fmean(scores[k]))
-    values = scores[best]
+    best = max(tried, key=lambda k: fmean(tried[k][0]))
+    values, best_share = tried[best]
     error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    bar = fmean(values) - error
-    k = max(k for k in scores if fmean(scores[k]) >= bar)
-    told = f"k = {k}: it has the best F1, {fmean(values):.3f}"
-    if k != best:
-        told = (
-            f"k = {k}: its F1 of {fmean(scores[k]):.3f} is within one standard error ({error:.3f}) of the best, "
-            f"{fmean(values):.3f} at k = {best}, with a larger k and so fewer objects"
+    near = [k for k, (scores, _) in tried.items() if fmean(scores) >= fmean(values) - error]
+    k = min(near, key=lambda k: (tried[k][1], -fmean(tried[k][0])))
+    if k == best:
+        return Recommendation(
+            k, f"k = {k}: it has the best F1, {fmean(values):.3f}, and no k as good selects fewer objects."
         )
-    further = "no larger k was tried" if k == max(scores) else "larger k are worse"
-    return Recommendation(k, f"{told}; {further}.")
+    scores, share = tried[k]
+    reason = (
+        f"k = {k}: its F1 of {fmean(scores):.3f} is within one standard error ({error:.3f}) of the best, "
+        f"{fmean(values):.3f} at k = {best}, and it selects {share:.2%} of the objects instead of {best_share:.2%}."
+    )
+    return Recommendation(k, reason)
 
 
 def _methods(names: Sequence[str], ks: Sequence[int]) -> dict[str, Method]:
@@ -123,45 +124,25 @@ def _folds(loaded: Loaded, folds: int) -> Any:
             f"each cluster needs at least as many objects as there are folds, {folds}; too small: {', '.join(small)}."
         )
     if sizes[0].size < 2:
-        raise ValueError("comparing needs at least two clusters; say which column holds the label by --label.")
+        raise ValueError(
+            f"comparing needs at least two clusters, but all labels are {str(loaded.labels[0])!r}; is --label right?"
+        )
     cut = list(StratifiedKFold(folds, shuffle=True, random_state=0).split(np.zeros(len(loaded.labels)), loaded.labels))
 
     def split(seed: int, data_home: Any) -> Split:
         kept, asked = cut[seed]
         X, queries = pick(loaded.objects, kept), pick(loaded.objects, asked)
-        if loaded.recipe.kind == "matrix":
+        if loaded.recipe.kind in ("matrix", "distances"):
             X, queries = (np.asarray(part)[:, kept] for part in (X, queries))
         return Split(X, loaded.labels[kept], queries, loaded.labels[asked], shown=kept)
 
     return split
 
 
-def _card(loaded: Loaded) -> Any:
-    """What to show of a row: its text, its profile, or its columns."""
-    recipe, frame = loaded.recipe, loaded.block.frame
-
-    def card(row: int) -> Card:
-        title = f"row {row}" if loaded.names is None else loaded.names[row]
-        if frame is None:
-            return Card(title)
-        if recipe.kind == "text":
-            lines = str(frame[recipe.columns[0]].iat[row]).strip().splitlines()[:3]
-            return Card(title, tuple(line[:90] for line in lines))
-        if recipe.kind == "profile":
-            profile: Mapping[Any, float] = loaded.objects[row]
-            top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:SHOWN_LINES]
-            return Card(title, tuple(f"{key}: {weight:.3g}" for key, weight in top))
-        shown = [column for column in frame.columns if column not in (recipe.label, recipe.id)][:SHOWN_LINES]
-        return Card(title, tuple(f"{column}: {frame[column].iat[row]}"[:90] for column in shown))
-
-    return card
-
-
-def _specs(name: str, methods: tuple[str, ...]) -> list[Spec]:
-    of_k = tuple(method for method in methods if method.startswith("CRS-k"))
-    middle = of_k[len(of_k) // 2 : len(of_k) // 2 + 1]
-    contrasted = (*middle, *(method for method in (DELTA_MEDOIDS, SPARSE) if method in methods))
-    specs = [
+def _specs(name: str, methods: tuple[str, ...], shown: str) -> list[Spec]:
+    """The report's sections; of the methods, `shown` is looked at more closely."""
+    contrasted = tuple(method for method in methods if method in (shown, DELTA_MEDOIDS, SPARSE))
+    return [
         Spec(
             "Methods",
             f"Means over clusters, then over folds, ± the standard deviation over folds. {tables.MEASURED}",
@@ -190,11 +171,10 @@ def _specs(name: str, methods: tuple[str, ...]) -> list[Spec]:
             "Of the first fold, each with the number of objects that it stands for.",
             figures.galleries,
             (name,),
-            middle,
+            (shown,),
             seeds=1,
         ),
     ]
-    return [spec for spec in specs if spec.methods]
 
 
 def _summary(loaded: Loaded, folds: int, advice: Recommendation | None) -> list[str]:
@@ -208,7 +188,7 @@ def _summary(loaded: Loaded, folds: int, advice: Recommendation | None) -> list[
 def _fingerprint(source: Source, function: Any, *settings: Any) -> str:
     """Of the data, the user's code and all that is asked: records of anything else must not be taken for these."""
     content = hashlib.sha256(repr((source, settings)).encode())
-    code = getsourcefile(function) if callable(function) and hasattr(function, "__code__") else None
+    code = getsourcefile(function) if isfunction(function) else None
     for path in (source.path, source.labels, code):
         if path is not None:
             with open(path, "rb") as file:

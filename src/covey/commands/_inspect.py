@@ -6,18 +6,19 @@ import numpy as np
 
 from covey.commands._model import load_model
 from covey.commands._recipe import described
+from covey.selectors.crs import auto_neighbors
 
 
-def inspect(path: str, similarity: str | None = None) -> dict[str, Any]:
+def inspect(path: str) -> dict[str, Any]:
     """What a model file holds, in plain values."""
-    model = load_model(path, similarity)
+    model = load_model(path, to_look_at=True)
     selector = model.classifier.selector_
     parameters = {key: value for key, value in selector.get_params().items() if _plain(value)}
     return {
         "file": path,
         "method": type(selector).__name__,
         "parameters": parameters,
-        "similarity": model.recipe.similarity if model.recipe.kind != "matrix" else "precomputed",
+        "similarity": model.recipe.similarity if model.recipe.kind not in ("matrix", "distances") else "precomputed",
         "objects": described(model.recipe),
         "made_from": model.data,
         "evaluations": int(selector.n_evaluations_),
@@ -26,6 +27,7 @@ def inspect(path: str, similarity: str | None = None) -> dict[str, Any]:
             {
                 "label": str(label),
                 "members": int(found.members.size),
+                "neighbors": _neighbors(parameters.get("n_neighbors"), found.members.size),
                 "representatives": int(found.indices.size),
                 "coverage": float(found.coverage),
                 "homogeneity": _number(found.homogeneity),
@@ -36,6 +38,13 @@ def inspect(path: str, similarity: str | None = None) -> dict[str, Any]:
             for label, found in selector.prototypes_.items()
         ],
     }
+
+
+def _neighbors(asked: Any, size: int) -> int | None:
+    """How many neighbors an object of the cluster has had."""
+    if asked is None:
+        return None
+    return min(auto_neighbors(size) if asked == "auto" else int(asked), size - 1)
 
 
 def _plain(value: Any) -> bool:

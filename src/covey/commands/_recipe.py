@@ -3,18 +3,19 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey._extras import require
 from covey.commands import MisuseError
 from covey.files import Block, name_of
-from covey.similarity import names
+from covey.similarity import from_distance, names
 
 NAMED = tuple(name for name in names() if name != "precomputed")
 STRINGS = {
@@ -34,11 +35,13 @@ class Recipe:
 
     Attributes
     ----------
-    kind : {"numbers", "mixed", "text", "profile", "matrix"}
-        The object is a row of numbers, a dict of some columns, a text, a profile, or a row of similarities to all
-        objects.
+    kind : {"numbers", "mixed", "text", "profile", "matrix", "distances"}
+        The object is a row of numbers, a dict of some columns, a text, a profile, or a row of similarities or of
+        distances to all objects.
     columns : list of str
         Those that the object is made of; empty if they have no names.
+    numbers : list of str
+        Those of them that hold numbers.
     similarity : str
         As the user has named it.
     label, id : str or None
@@ -47,28 +50,34 @@ class Recipe:
         Of texts as TF-IDF vectors.
     base : int or None
         From what svmlight files count columns.
+    lowest, spread : float arrays or None
+        Of each column, if it is scaled so that these become 0 and 1.
     """
 
     kind: str
     columns: list[str]
     similarity: str
+    numbers: list[str] = field(default_factory=list)
     label: str | None = None
     id: str | None = None
     vocabulary: list[str] | None = None
     weights: Any = None
     base: int | None = None
+    lowest: Any = None
+    spread: Any = None
 
     def objects(self, block: Block) -> Any:
         """The objects of the block's rows; a row without one is named."""
         if block.frame is None:
             if self.columns:
                 raise ValueError(f"{name_of(block.path)} has no named columns, so no column {self.columns[0]!r}.")
-            return block.matrix
+            return block.matrix if self.spread is None else (block.matrix - self.lowest) / self.spread
         if not self.columns:
             raise ValueError(f"{name_of(block.path)} has named columns, but the model was made of rows without.")
         require_columns(block.frame, self.columns, block.path)
-        if self.kind in ("numbers", "matrix"):
-            return _numbers(block, self.columns)
+        if self.kind in ("numbers", "matrix", "distances"):
+            found = _numbers(block, self.columns)
+            return found if self.spread is None else (found - self.lowest) / self.spread
         if self.kind == "mixed":
             return [dict(zip(self.columns, row, strict=True)) for row in zip(*self._values(block), strict=True)]
         (values,) = self._values(block)
@@ -78,9 +87,10 @@ class Recipe:
         return texts if self.vocabulary is None else self._vectorizer().transform(texts)
 
     def _values(self, block: Block) -> list[list[Any]]:
+        numbers = _numbers(block, self.numbers) if self.numbers else {}
         for name in self.columns:
             check_filled(block, name, empty=self.kind in ("text", "mixed"))
-        return [block.frame[name].tolist() for name in self.columns]
+        return [(numbers if name in self.numbers else block.frame)[name].tolist() for name in self.columns]
 
     def _vectorizer(self) -> Any:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -89,17 +99,21 @@ class Recipe:
         vectorizer.idf_ = self.weights
         return vectorizer
 
-    def with_vocabulary(self, texts: Sequence[str]) -> "Recipe":
-        """The recipe with the words of these texts, and how much each tells."""
+    def with_vocabulary(self, texts: Sequence[str]) -> tuple["Recipe", Any]:
+        """The recipe with the words of these texts and how much each tells; and the texts as vectors."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        vectorizer = TfidfVectorizer(dtype=np.float32).fit(texts)
-        return replace(self, vocabulary=vectorizer.get_feature_names_out().tolist(), weights=vectorizer.idf_)
+        vectorizer = TfidfVectorizer(dtype=np.float32)
+        vectors = vectorizer.fit_transform(texts)
+        words = vectorizer.get_feature_names_out().tolist()
+        return replace(self, vocabulary=words, weights=vectorizer.idf_), vectors
 
-    @property
-    def numbers(self) -> list[str]:
-        """The columns that hold numbers."""
-        return self.columns if self.kind in ("numbers", "matrix") else []
+    def scaled(self, objects: Any) -> "Recipe":
+        """The recipe that brings each column of these objects to 0 .. 1; a column of equal values becomes 0."""
+        if self.kind != "numbers" or sp.issparse(objects):
+            raise MisuseError("--scale is for columns of numbers.")
+        lowest, highest = np.asarray(objects).min(axis=0), np.asarray(objects).max(axis=0)
+        return replace(self, lowest=lowest, spread=np.where(highest > lowest, highest - lowest, 1.0))
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -114,28 +128,30 @@ def choose(
     text: str | None = None,
     profile: str | None = None,
     matrix: bool = False,
+    distances: bool = False,
     id: str | None = None,  # noqa: A002
 ) -> Recipe:
     """The recipe that the user's options ask for; columns of numbers are the object unless they say otherwise."""
     if sum(map(bool, (features, text, profile))) > 1:
         raise MisuseError("--features, --text and --profile exclude each other; pass one of them.")
     _check_similarity(similarity, text)
-    frame = block.frame
-    kept: Any = {"label": label, "id": id}
+    frame, square = block.frame, "distances" if distances else "matrix"
     if frame is None:
         if features or text or profile or id:
             raise MisuseError(f"{block.path} has no named columns; leave out --features, --text, --profile and --id.")
-        return Recipe("matrix" if matrix else "numbers", [], similarity, base=block.base)
+        return Recipe(square if matrix or distances else "numbers", [], similarity, base=block.base)
     require_columns(frame, [name for name in (label, id) if name], block.path)
+    kept: Any = {"label": label, "id": id}
     if text or profile:
         require_columns(frame, [str(text or profile)], block.path)
         return Recipe("text" if text else "profile", [str(text or profile)], similarity, **kept)
     columns = list(dict.fromkeys(features)) or _numeric(frame, block.path, without=(label, id))
     require_columns(frame, columns, block.path)
-    if matrix:
-        return Recipe("matrix", columns, similarity, **kept)
-    numbers = similarity in NAMED or all(_is_numeric(frame[name]) for name in columns)
-    return Recipe("numbers" if numbers else "mixed", columns, similarity, **kept)
+    if matrix or distances:
+        return Recipe(square, columns, similarity, columns, **kept)
+    if similarity in NAMED:
+        return Recipe("numbers", columns, similarity, columns, **kept)
+    return Recipe("mixed", columns, similarity, [name for name in columns if _is_numeric(frame[name])], **kept)
 
 
 def described(recipe: Recipe) -> str:
@@ -146,12 +162,13 @@ def described(recipe: Recipe) -> str:
         return f"the text in {columns[0]}, {form}"
     if recipe.kind == "profile":
         return f"the profile in {columns[0]}"
-    if recipe.kind == "matrix":
-        return "rows of similarities to all objects"
+    if recipe.kind in ("matrix", "distances"):
+        return f"rows of {'similarities' if recipe.kind == 'matrix' else 'distances'} to all objects"
     if not columns:
         return "rows of numbers"
     more = f" and {len(columns) - 6} more" if len(columns) > 6 else ""
-    return f"the columns {', '.join(columns[:6])}{more}"
+    scaled = "" if recipe.spread is None else ", each scaled to 0 .. 1"
+    return f"the columns {', '.join(columns[:6])}{more}{scaled}"
 
 
 def _check_similarity(similarity: str, text: str | None) -> None:
@@ -166,8 +183,8 @@ def _check_similarity(similarity: str, text: str | None) -> None:
 
 def function_of(similarity: str, kind: str) -> Any:
     """What covey takes as `similarity`."""
-    if kind == "matrix":
-        return "precomputed"
+    if kind in ("matrix", "distances"):
+        return "precomputed" if kind == "matrix" else from_distance("precomputed")
     if similarity in STRINGS:
         return getattr(require("rapidfuzz.distance", "cli"), STRINGS[similarity]).normalized_similarity
     if ":" not in similarity:
@@ -188,7 +205,10 @@ def require_columns(frame: Any, wanted: Sequence[str], path: str) -> None:
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         there = ", ".join(map(str, frame.columns))
-        raise ValueError(f"{name_of(path)} has no column {', '.join(map(repr, missing))}; it has {there}.")
+        raise ValueError(
+            f"{name_of(path)} has no column {', '.join(map(repr, missing))}; it has {there}. "
+            "(A file without a header line needs --columns.)"
+        )
 
 
 def labels_of(block: Block, recipe: Recipe) -> NDArray[Any]:
@@ -228,17 +248,28 @@ def _numeric(frame: Any, path: str, without: Sequence[str | None]) -> list[str]:
     ]
     if not found:
         there = ", ".join(map(str, frame.columns))
+        comma = any(frame[name].astype(str).str.fullmatch(r"-?\d+,\d+").any() for name in frame.columns)
         raise ValueError(
             f"{name_of(path)} has no columns of numbers beside the label; say what to compare by --text, --profile or "
             f"--features; its columns are {there}."
+            + (" Numbers must be written with a point, not with a comma." if comma else "")
         )
     return found
 
 
 def _is_numeric(column: Any) -> bool:
-    """Whether most values are numbers; if a few are not, better to stumble over them than to drop the column."""
+    """Whether most values are numbers; if a few are not, better to stumble over them than to drop the column.
+
+    Text in quotes is text in JSON, and what starts with a 0, like 007, is a code.
+    """
+    pandas = require("pandas", "cli")
     there = column.dropna()
-    there = there[[not (isinstance(value, str) and not value.strip()) for value in there]]
+    if pandas.api.types.is_string_dtype(column) and column.dtype != object:
+        there = there[there.str.strip() != ""]
+        if there.str.match(r"0\d").any():
+            return False
+    elif column.dtype == object:
+        there = there.map(lambda value: None if isinstance(value, str) else value)
     return len(there) > 0 and bool(np.isfinite(_as_numbers(there)).mean() > 0.5)
 
 

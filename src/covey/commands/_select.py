@@ -41,13 +41,14 @@ def select(
     selector = CRS(similarity=loaded.similarity, verbose=verbose, **options)
     fitted = NearestPrototypeClassifier(selector).fit(loaded.objects, loaded.labels)
     rows = fitted.selector_.sample_indices_
-    write(out, _rows(loaded.block, rows), _added(fitted), form, numbers=loaded.recipe.numbers, force=force)
     if model is not None:
         names = None if loaded.names is None else [loaded.names[row] for row in np.sort(rows)]
         persistence.save(fitted, model, {"recipe": loaded.recipe.plain(), "names": names, "data": source.path})
     if picture is not None:
         with progress("drawing", None, "pictures", shown=verbose > 0):
             draw(fitted, loaded, picture, cluster)
+    # last, as whoever reads them from a pipe may leave early
+    write(out, _rows(loaded.block, rows), _added(fitted), form, numbers=loaded.recipe.numbers, force=force)
     return fitted, loaded
 
 
@@ -90,7 +91,9 @@ def draw(fitted: NearestPrototypeClassifier, loaded: Loaded, path: str, cluster:
     prototypes = fitted.selector_.prototypes_
     if path.endswith(".html"):
         label = cluster or max(prototypes, key=lambda name: prototypes[name].members.size)
-        PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=loaded.names).write_html(path)
+        cards = (loaded.card(row) for row in range(len(loaded.block)))
+        names = ["; ".join((card.title, *card.lines)) for card in cards]
+        PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=names).write_html(path)
         return
     drawn = figure(7, 5)
     CoverageDisplay.from_estimator(fitted, ax=drawn.subplots())

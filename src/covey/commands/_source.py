@@ -1,19 +1,29 @@
 """Labelled objects from the file that a user names."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey._extras import require
+from covey._progress import progress
 from covey.commands import MisuseError
 from covey.commands._recipe import NAMED, Recipe, choose, function_of, labels_of, names_of, require_columns
+from covey.evaluation import Card
 from covey.files import STANDARD, Block, format_of, read
+
+logger = logging.getLogger("covey")
 
 HOST, PROFILE, LABEL = "host", "profile", "label"
 """Columns of hosts from a log."""
+SHOWN_LINES = 6
+"""Columns on a card."""
+UNEVEN = 20
+"""A column this many times larger than the median one leaves the others little to say."""
 
 
 @dataclass(frozen=True)
@@ -28,23 +38,40 @@ class Source:
     text: str | None = None
     profile: str | None = None
     matrix: bool = False
+    distances: bool = False
+    scale: bool = False
     hosts: bool = False
     labels: str | None = None
     id: str | None = None
+    columns: Sequence[str] = ()
 
     def load(self, verbose: int = 0) -> "Loaded":
         self._check()
         block, recipe = self._hosts(verbose) if self.hosts else self._table(verbose)
-        function = function_of(recipe.similarity, recipe.kind)
+        function, objects = function_of(recipe.similarity, recipe.kind), recipe.objects(block)
         if recipe.kind == "text" and recipe.similarity in NAMED:
-            recipe = recipe.with_vocabulary(recipe.objects(block))
-        return Loaded(block, recipe, recipe.objects(block), labels_of(block, recipe), names_of(block, recipe), function)
+            with progress("weighing words", None, "texts", shown=verbose > 0):
+                recipe, objects = recipe.with_vocabulary(objects)
+        if self.scale:
+            recipe = recipe.scaled(objects)
+            objects = recipe.objects(block)
+        _warn(recipe, objects)
+        return Loaded(block, recipe, objects, labels_of(block, recipe), names_of(block, recipe), function)
 
     def _check(self) -> None:
         """Refuse options that would be ignored."""
         if self.labels is not None and not self.hosts:
             raise MisuseError("--labels is for --hosts; say which column holds the label by --label.")
-        others = (self.label, self.features, self.text, self.profile, self.matrix, self.id)
+        others = (
+            self.label,
+            self.features,
+            self.text,
+            self.profile,
+            self.matrix,
+            self.distances,
+            self.id,
+            self.columns,
+        )
         if self.hosts and (any(others) or self.path == STANDARD):
             raise MisuseError(
                 "--hosts takes a log file, and labels by --labels; leave out other options about columns."
@@ -53,9 +80,10 @@ class Source:
             raise MisuseError("the labels of an svmlight file are its first values; leave out --label.")
 
     def _table(self, verbose: int) -> tuple[Block, Recipe]:
-        block = read(self.path, self.form, labels=self.label, verbose=verbose)
-        options: Any = {"features": self.features, "text": self.text, "profile": self.profile, "matrix": self.matrix}
-        return block, choose(block, label=self.label, id=self.id, similarity=self.similarity, **options)
+        block = read(self.path, self.form, labels=self.label, columns=self.columns, verbose=verbose)
+        options: Any = {"features": self.features, "text": self.text, "profile": self.profile}
+        options |= {"matrix": self.matrix, "distances": self.distances, "id": self.id}
+        return block, choose(block, label=self.label, similarity=self.similarity, **options)
 
     def _hosts(self, verbose: int) -> tuple[Block, Recipe]:
         block = read_hosts_block(self.path, verbose)
@@ -75,6 +103,35 @@ class Loaded:
     labels: NDArray[Any]
     names: list[str] | None
     similarity: Any
+
+    def card(self, row: int) -> Card:
+        """What a person can look at of a row: its text, its profile, or its columns."""
+        frame, recipe = self.block.frame, self.recipe
+        title = f"row {row}" if self.names is None else self.names[row]
+        if frame is None:
+            return Card(title)
+        if recipe.kind == "text":
+            lines = str(frame[recipe.columns[0]].iat[row]).strip().splitlines()[:3]
+            return Card(title, tuple(line[:90] for line in lines))
+        if recipe.kind == "profile":
+            profile: Mapping[Any, float] = self.objects[row]
+            top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:SHOWN_LINES]
+            return Card(title, tuple(f"{key}: {weight:.3g}" for key, weight in top))
+        shown = [column for column in frame.columns if column not in (recipe.label, recipe.id)][:SHOWN_LINES]
+        return Card(title, tuple(f"{column}: {frame[column].iat[row]}"[:90] for column in shown))
+
+
+def _warn(recipe: Recipe, objects: Any) -> None:
+    """Say what most likely is not meant."""
+    if recipe.kind != "numbers" or recipe.similarity == "hamming" or sp.issparse(objects):
+        return
+    values = np.asarray(objects, dtype=np.float64)
+    if values.shape[1] == 1 and recipe.similarity == "cosine":
+        logger.warning("cosine tells nothing about a single column; try --similarity euclidean, or --text.")
+    sizes = np.abs(values).mean(axis=0)
+    if recipe.spread is None and recipe.columns and sizes.max() > UNEVEN * max(np.median(sizes), 1e-300):
+        largest = recipe.columns[int(np.argmax(sizes))]
+        logger.warning("column %r is far larger than the others and decides nearly alone; try --scale.", largest)
 
 
 def read_hosts_block(path: str, verbose: int = 0) -> Block:

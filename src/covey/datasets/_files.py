@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +52,11 @@ def missing(title: str, folder: str, names: tuple[str, ...], remedy: str, data_h
     """One clear message: what is missing, where it was looked for, how to get it."""
     looked = ", ".join(dict.fromkeys(str(place) for place in places(folder, data_home)))
     return MissingDataError(f"{title} is not on this machine: {', '.join(names)} not found in {looked}; {remedy}.")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the warnings of a fetcher that tries again and again: the error at the end says it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield

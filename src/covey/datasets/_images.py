@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.datasets._files import MissingDataError, missing, read
+from covey.datasets._files import MissingDataError, missing, quiet, read
 
 FOLDER = "fashion-mnist"
 FILES = {
@@ -63,7 +63,8 @@ def _fetch(subset: str, data_home: Any) -> tuple[NDArray[np.uint8], NDArray[np.u
     from sklearn.datasets import fetch_openml
 
     try:
-        X, y = fetch_openml("Fashion-MNIST", version=1, data_home=data_home, return_X_y=True, as_frame=False)
+        with quiet():
+            X, y = fetch_openml("Fashion-MNIST", version=1, data_home=data_home, return_X_y=True, as_frame=False)
     except Exception as error:
         remedy = (
             f"OpenML could not be reached ({type(error).__name__}); put the files into a folder and pass it as "

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.datasets._files import MissingDataError, missing, read
+from covey.datasets._files import MissingDataError, missing, quiet, read
 
 FOLDER = "20newsgroups"
 FILE = "20news-bydate.jsonl.xz"
@@ -67,7 +67,8 @@ def _fetch(subset: str, data_home: Any) -> tuple[list[str], list[str]]:
     from sklearn.datasets import fetch_20newsgroups
 
     try:
-        bunch = fetch_20newsgroups(subset=subset, data_home=data_home, shuffle=False)
+        with quiet():
+            bunch = fetch_20newsgroups(subset=subset, data_home=data_home, shuffle=False)
     except Exception as error:
         remedy = (
             f"scikit-learn could not download it ({type(error).__name__}); put the file into a folder and pass it as "

@@ -7,14 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from covey._drawing import new_axes, plain
+from covey._drawing import colors, new_axes, plain
 from covey.displays._fitted import fitted_selector, prototype_of
 from covey.prototype import Prototype
 
 Floats = NDArray[np.float64]
 
-LONGEST_LEGEND = 10
-"""With more clusters than this, their names would hide the curves."""
+LONGEST_INSIDE, LONGEST_LEGEND = 10, 40
+"""With more clusters than the first their names stand beside the curves, with more than the second nowhere."""
 
 
 @dataclass(eq=False)
@@ -82,16 +82,19 @@ class CoverageDisplay:
         """
         self.ax_ = ax = new_axes() if ax is None else ax
         self.figure_ = ax.figure
-        for label, curve in self.curves.items():
+        for color, (label, curve) in zip(colors(len(self.curves)), self.curves.items(), strict=True):
             n_picked = np.arange(curve.size)
-            ax.plot(n_picked / self.n_members[label] if relative else n_picked, curve, label=plain(f"cluster {label}"))
+            x = n_picked / self.n_members[label] if relative else n_picked
+            ax.plot(x, curve, label=plain(f"cluster {label}"), color=color)
         ax.set(xlabel="representatives as a share of the cluster" if relative else "representatives", ylabel="coverage")
         ax.set(xlim=(0, None), ylim=(0, 1.02))
         if not relative:
             ax.xaxis.get_major_locator().set_params(integer=True)
         ax.grid(alpha=0.3)
-        if len(self.curves) <= LONGEST_LEGEND:
+        if len(self.curves) <= LONGEST_INSIDE:
             ax.legend(loc="lower right")
+        elif len(self.curves) <= LONGEST_LEGEND:
+            ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="x-small")
         return self
 
 

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from covey._progress import progress
 from covey.datasets import MissingDataError
 from covey.experiments import figures, tables
 from covey.experiments._methods import (
@@ -161,7 +162,11 @@ def reproduce(
         Show a bar on a terminal, and log every fit.
     """
     _check_folder(Path(folder))
-    problems, missing = _present(data_home)
+    problems, missing = _present(data_home, verbose)
+    known = {record.problem for record in read_records(folder, quick)}
+    for name, sentence in missing.items():
+        if name in known:
+            raise ValueError(f"folder {str(folder)!r} has results of {name}, whose data are not there now: {sentence}")
     summary = [
         "Cluster Representatives Selection in Non-Metric Spaces for Nearest Prototype Classification "
         "(arXiv:2107.01345), run again with covey.",
@@ -169,7 +174,7 @@ def reproduce(
             ["A quick run: 100 objects of each cluster. It shows that everything works; the numbers mean little."]
             * quick
         ),
-        *missing,
+        *missing.values(),
     ]
     made = report(
         folder,
@@ -195,14 +200,17 @@ def _check_folder(folder: Path) -> None:
         raise FileExistsError(f"folder {str(folder)!r} holds other things; choose a new one.")
 
 
-def _present(data_home: Any) -> tuple[dict[str, Problem], list[str]]:
+def _present(data_home: Any, verbose: int) -> tuple[dict[str, Problem], dict[str, str]]:
     """The problems whose data can be had, and a sentence about each of the others."""
-    there, missing = {}, []
-    for name, problem in PROBLEMS.items():
-        try:
-            problem.load(0, data_home)
-            there[name] = problem
-        except MissingDataError as error:
-            logger.warning("left out: %s", error)
-            missing.append(f"Left out: {error}")
+    there, missing = {}, {}
+    with progress("looking for data", len(PROBLEMS), "sets", shown=verbose > 0) as bar:
+        for name, problem in PROBLEMS.items():
+            bar.note(name)
+            try:
+                problem.load(0, data_home)
+                there[name] = problem
+            except MissingDataError as error:
+                logger.warning("left out: %s", error)
+                missing[name] = f"Left out: {error}"
+            bar.advance()
     return there, missing

@@ -27,7 +27,7 @@ class Row:
     Attributes
     ----------
     problem, method : str
-    precision, recall : float
+    precision, recall, f1 : float
     percentage : float
         Selected of all objects.
     scan_rate : float
@@ -42,11 +42,16 @@ class Row:
     method: str
     precision: float
     recall: float
+    f1: float
     percentage: float
     scan_rate: float
     spread: tuple[float, float, float]
     seconds: float
     paper: tuple[float, float, float] | None
+
+
+def _titled(whose: str, column: Column) -> Column:
+    return Column(f"{whose}: {column.title}", column.form)
 
 
 def summarise(records: Iterable[Record], problems: Mapping[str, Problem] = PROBLEMS) -> list[Row]:
@@ -57,7 +62,7 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem] = PROBL
     rows = []
     for (problem, method), seeds in by_fit.items():
         fits = list(seeds.values())
-        precision, recall = ([fmean(getattr(r, key) for r in fit) for fit in fits] for key in ("precision", "recall"))
+        precision, recall, f1 = by_seed(r for fit in fits for r in fit).T.tolist()
         percentage = [100 * sum(r.selected for r in fit) / sum(r.size for r in fit) for fit in fits]
         scan_rate = [
             sum(r.n_evaluations for r in fit) / max(sum(r.size * (r.size - 1) / 2 for r in fit), 1) for fit in fits
@@ -69,6 +74,7 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem] = PROBL
                 method,
                 fmean(precision),
                 fmean(recall),
+                fmean(f1),
                 fmean(percentage),
                 fmean(scan_rate),
                 (pstdev(precision), pstdev(recall), pstdev(percentage)),
@@ -84,14 +90,14 @@ def methods_table(results: Results) -> Iterable[Table]:
     theirs = any(problem.paper for problem in results.problems.values())
     columns, rows = [Column("data"), Column("method")], []
     for column in (PRECISION, RECALL, SHARE):
-        columns += [column, *([Column("the paper's", column.form)] if theirs else [])]
-    columns += [Column("scan rate", ".3f"), Column("fit, s", ".1f")]
+        columns += [column, *([_titled("paper", column)] if theirs else [])]
+    columns += [Column("F1", ".3f"), Column("scan rate", ".3f"), Column("fit, s", ".1f")]
     columns += [Column(f"± {column.title}", column.form) for column in (PRECISION, RECALL, SHARE)]
     for row in summarise(results.records, results.problems):
         ours = (row.precision, row.recall, row.percentage)
         paper = zip(ours, row.paper or (None, None, None), strict=True) if theirs else zip(ours, strict=True)
         pairs = [value for pair in paper for value in pair]
-        rows.append((row.problem, row.method, *pairs, row.scan_rate, row.seconds, *row.spread))
+        rows.append((row.problem, row.method, *pairs, row.f1, row.scan_rate, row.seconds, *row.spread))
     yield Table("methods", columns, rows)
 
 
@@ -107,7 +113,8 @@ def domination_table(results: Results) -> Iterable[Table]:
             best = min((r for r in as_good if r.percentage < share), key=lambda r: r.percentage, default=None)
             found = (best.method, best.precision, best.recall, best.percentage) if best else ("none", None, None, None)
             rows.append((method, precision, recall, share, *found))
-    columns = [Column("the paper's row"), PRECISION, RECALL, SHARE, Column("measured here"), PRECISION, RECALL, SHARE]
+    paper, here = ([_titled(whose, column) for column in (PRECISION, RECALL, SHARE)] for whose in ("paper", "here"))
+    columns = [Column("the paper's row"), *paper, Column("measured here"), *here]
     yield Table("domination", columns, rows)
 
 
@@ -133,10 +140,7 @@ def against_random_table(results: Results) -> Iterable[Table]:
     columns = [
         Column("data"),
         Column("seeds", "d"),
-        Column("CRS-k10: precision", ".3f"),
-        RECALL,
-        Column("random: precision", ".3f"),
-        RECALL,
+        *(_titled(method, column) for method in ("CRS-k10", "random") for column in (PRECISION, RECALL)),
         Column("p, precision", ".2g"),
         Column("p, recall", ".2g"),
         Column("p, F1", ".2g"),

@@ -7,7 +7,7 @@ column has the same type in every block. What has to be a number is made one by 
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -28,6 +28,19 @@ CELLS, MOST_ROWS = 2_000_000, 20_000
 """In a block, about."""
 LABELS = "y"
 """The array of labels in an .npz file, unless the user names another."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How a file is read: names for columns without any, the most rows of a block, and the bar that watches."""
+
+    columns: Sequence[str]
+    most_rows: int
+    bar: Bar | None
+
+    def n_rows(self, n_columns: int) -> int:
+        """How many rows of so many columns make a block."""
+        return int(np.clip(CELLS // max(n_columns, 1), 1, self.most_rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +85,18 @@ class Block:
 
 
 def read(
-    path: str, form: str | None = None, *, labels: str | None = None, base: int | None = None, verbose: int = 0
+    path: str,
+    form: str | None = None,
+    *,
+    labels: str | None = None,
+    base: int | None = None,
+    columns: Sequence[str] = (),
+    verbose: int = 0,
 ) -> Block:
     """The whole file.
 
     `labels` names the array of labels in an .npz file, `base` is what an svmlight file counts columns from (if None, 0
-    if there is such a column, else 1).
+    if there is such a column, else 1), `columns` are the names of columns in a CSV without a header.
     """
     kind = format_of(path, form)
     if kind == "npz":
@@ -85,7 +104,7 @@ def read(
     if kind == "svmlight":
         return _svmlight(path, base)
     with progress("reading", None, "MB", shown=verbose > 0) as bar:
-        parts = list(blocks(path, form, bar=bar))
+        parts = list(blocks(path, form, columns=columns, bar=bar))
     frame = require("pandas", "cli").concat([part.frame for part in parts], ignore_index=True)
     lines = None if parts[0].lines is None else np.concatenate([part.lines for part in parts if part.lines is not None])
     return Block(path, frame=frame, lines=lines)
@@ -97,44 +116,46 @@ def blocks(
     *,
     labels: str | None = None,
     base: int | None = None,
+    columns: Sequence[str] = (),
+    most_rows: int | None = None,
     bar: Bar | None = None,
 ) -> Iterator[Block]:
     """The file in blocks; see `read`. The bar watches the reading."""
     kind = format_of(path, form)
+    how = How(columns, MOST_ROWS if most_rows is None else most_rows, bar)
+    if columns and kind not in ("csv", "tsv"):
+        raise ValueError(f"{name_of(path)}: columns are named by the file itself; leave out --columns.")
     if kind in ("npz", "svmlight"):
         yield read(path, form, labels=labels, base=base)
         return
     first = 0
     reader = {"csv": _csv, "tsv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
-    for block in reader(path, kind, bar):
+    for block in reader(path, kind, how):
         yield replace(block, first=first)
         first += len(block)
     if first == 0:
         raise ValueError(f"{name_of(path)} holds no rows.")
 
 
-def n_rows(n_columns: int) -> int:
-    """How many rows of so many columns make a block."""
-    return int(np.clip(CELLS // max(n_columns, 1), 1, MOST_ROWS))
-
-
 def name_of(path: str) -> str:
     return "standard input" if path == STANDARD else path
 
 
-def _csv(path: str, kind: str, bar: Bar | None) -> Iterator[Block]:
+def _csv(path: str, kind: str, how: How) -> Iterator[Block]:
     pandas = require("pandas", "cli")
     csv.field_size_limit(sys.maxsize)  # texts may be long
-    with _opened(path, bar) as (file, share):
+    with _opened(path, how.bar) as (file, share):
         top = next((line for line in file if line.strip()), None)
         if top is None:
             raise ValueError(f"{name_of(path)} is empty.")
+        if top.lstrip().startswith("{"):
+            raise ValueError(f"{name_of(path)} looks like JSON Lines; pass --format jsonl.")
         reader = csv.reader(_chain(top, file), delimiter="\t" if kind == "tsv" else _delimiter(top), strict=True)
         try:
-            header = [name.strip() for name in next(reader)]
+            header = list(how.columns) or [name.strip() for name in next(reader)]
             _check_header(path, header)
             rows = _csv_rows(path, reader, len(header))
-            while part := list(islice(rows, n_rows(len(header)))):
+            while part := list(islice(rows, how.n_rows(len(header)))):
                 values, lines = zip(*part, strict=True)
                 frame = pandas.DataFrame(list(values), columns=header, dtype="str")
                 yield Block(path, frame=frame, lines=np.array(lines), share=share())
@@ -168,13 +189,13 @@ def _csv_rows(path: str, reader: Any, width: int) -> Iterator[tuple[list[str], i
             raise ValueError(f"{where}: the header has {width} columns, the row {len(row)}.")
 
 
-def _jsonl(path: str, kind: str, bar: Bar | None) -> Iterator[Block]:
+def _jsonl(path: str, kind: str, how: How) -> Iterator[Block]:
     pandas = require("pandas", "cli")
-    with _opened(path, bar) as (file, share):
+    with _opened(path, how.bar) as (file, share):
         objects = _json_objects(path, file)
         part = list(islice(objects, 100))  # to see how wide they are
         while part:
-            part += islice(objects, max(n_rows(len(part[0][0])) - len(part), 0))
+            part += islice(objects, max(how.n_rows(len(part[0][0])) - len(part), 0))
             values, lines = zip(*part, strict=True)
             frame = pandas.DataFrame(list(values), dtype=object)  # a gap must not make floats of ints
             yield Block(path, frame=frame, lines=np.array(lines), share=share())
@@ -194,7 +215,7 @@ def _json_objects(path: str, file: Iterator[str]) -> Iterator[tuple[dict[str, An
         yield value, number
 
 
-def _parquet(path: str, kind: str, bar: Bar | None) -> Iterator[Block]:
+def _parquet(path: str, kind: str, how: How) -> Iterator[Block]:
     pandas, pyarrow = require("pandas", "cli"), require("pyarrow", "cli")
     parquet = require("pyarrow.parquet", "cli")
     check_exists(path)
@@ -204,7 +225,7 @@ def _parquet(path: str, kind: str, bar: Bar | None) -> Iterator[Block]:
         with parquet.ParquetFile(path) as file:
             done = 0
             names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
-            for batch in file.iter_batches(n_rows(len(names)), columns=names):
+            for batch in file.iter_batches(how.n_rows(len(names)), columns=names):
                 done += batch.num_rows
                 yield Block(path, frame=batch.to_pandas(**options), share=done / file.metadata.num_rows)
     except pyarrow.ArrowException as error:
@@ -220,6 +241,9 @@ def _npz(path: str, labels: str | None) -> Block:
         raise ValueError(f"{name_of(path)} is no .npz file, or damaged: {_first_line(error)}.") from error
     sparse = {"indptr", "indices", "data", "shape"} <= set(arrays)
     held = ", ".join(arrays)
+    tables = [name for name, array in arrays.items() if array.ndim == 2]
+    if "X" not in arrays and len(tables) == 1:  # there is nothing else to be meant
+        arrays["X"] = arrays[tables[0]]
     if not sparse and "X" not in arrays:
         raise ValueError(f"{name_of(path)} must hold an array X (or a SciPy sparse matrix), it holds {held}.")
     if labels is not None and labels not in arrays:
@@ -236,7 +260,7 @@ def _npz(path: str, labels: str | None) -> Block:
 def _svmlight(path: str, base: int | None) -> Block:
     from sklearn.datasets import load_svmlight_file
 
-    with _opened(path) as (file, _):
+    with _opened(path, None) as (file, _):
         content = "".join(file).encode("utf-8")
     try:
         matrix, labels = load_svmlight_file(BytesIO(content), zero_based=True)
@@ -259,7 +283,7 @@ def _svmlight(path: str, base: int | None) -> Block:
 
 
 @contextmanager
-def _opened(path: str, bar: Bar | None = None) -> Iterator[tuple[Any, Callable[[], float | None]]]:
+def _opened(path: str, bar: Bar | None) -> Iterator[tuple[Any, Callable[[], float | None]]]:
     """The text in a file, and a function that tells how much of the file has been read."""
     if path == STANDARD:
         yield sys.stdin, lambda: None
@@ -271,7 +295,8 @@ def _opened(path: str, bar: Bar | None = None) -> Iterator[tuple[Any, Callable[[
     except Exception as error:
         if not is_damage(error):
             raise
-        raise ValueError(f"{path} cannot be read: {_first_line(error)}.") from error
+        remedy = "; save it as UTF-8" if isinstance(error, UnicodeError) else ""
+        raise ValueError(f"{path} cannot be read: {_first_line(error)}{remedy}.") from error
 
 
 def check_exists(path: str) -> None:
