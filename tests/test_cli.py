@@ -321,9 +321,9 @@ def test_many_methods_have_colors(run):
 
 
 def test_models_from_python_with_a_callable(run):
-    Path("mine.py").write_text("def nearness(a, b):\n    return 1 / (1 + abs(a[0] - b[0]))\n")
+    Path("near.py").write_text("def nearness(a, b):\n    return 1 / (1 + abs(a[0] - b[0]))\n")
     sys.path.insert(0, str(Path.cwd()))
-    from mine import nearness
+    from near import nearness
 
     frame = iris()
     model = covey.NearestPrototypeClassifier(covey.CRS(3, similarity=nearness))
@@ -332,7 +332,7 @@ def test_models_from_python_with_a_callable(run):
     frame.to_csv("iris.csv", index=False)
     code, _, err = run("classify", "iris.csv", "-m", "m")
     assert (code, "pass --similarity module:function" in one_line(err)) == (1, True)
-    assert run("classify", "iris.csv", "-m", "m", "-s", "mine:nearness", "-o", "a.csv")[0] == 0
+    assert run("classify", "iris.csv", "-m", "m", "-s", "near:nearness", "-o", "a.csv")[0] == 0
     np.testing.assert_array_equal(pd.read_csv("a.csv")["covey_label"], model.predict(frame[["petal_length"]]))
     run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "n")
     code, _, err = run("classify", "iris.csv", "-m", "n", "-s", "euclidean")
