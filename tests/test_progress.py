@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import covey
-from covey._progress import Bar, progress
+from covey._progress import Bar, TerminalBar, _short, progress
 from covey.selectors._base import Cluster, _outlook
 from covey.similarity import Similarity, resolve
 from covey.space import space_of
@@ -157,3 +158,24 @@ def test_no_bar_in_a_pipe(capsys):
         bar.watch(lambda: (1, 2))
     assert type(bar) is Bar
     assert capsys.readouterr().err == ""
+
+
+def test_what_a_bar_says(monkeypatch):
+    bar = TerminalBar("work", 300, "things")
+    bar.advance(75)
+    monkeypatch.setattr(bar, "_start", time.monotonic() - 30)
+    state = bar._state()
+    assert (state["completed"], state["total"]) == (75, 300)
+    assert state["times"] == "2.5/s 0:00:30 left 0:01:30"
+    bar.watch(lambda: (2_000_000.0, None))
+    assert bar._state()["times"] == "66.7 k/s 0:00:30"
+    assert bar._state()["done"] == "2 M"
+    assert [_short(number) for number in (0, 0.71, 9.4, 12, 9_431, 12_345, 3.25e6, 7e9)] == [
+        "0", "0.71", "9.4", "12", "9,431", "12.3 k", "3.25 M", "7 G",
+    ]  # fmt: skip
+
+
+def test_a_broken_outlook_does_not_stop_the_work():
+    bar = TerminalBar("work", None, "things")
+    bar.watch(lambda: 1 / 0)
+    assert len(list(bar._bar.get_renderables())) == 1

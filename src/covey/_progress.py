@@ -8,8 +8,10 @@ Nothing is drawn in a pipe, nor without the library rich (in the extra `cli`).
 """
 
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from importlib.util import find_spec
 from threading import Timer
 from typing import Any, Self
@@ -44,61 +46,48 @@ class TerminalBar(Bar):
 
     def __init__(self, title: str, total: float | None, unit: str) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            ProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
         from rich.table import Column
 
         def text(form: str, **column: Any) -> ProgressColumn:
             return TextColumn(form, markup=False, table_column=Column(no_wrap=True, **column))
 
+        self._start = time.monotonic()
+        self._done, self._total, self._note = 0.0, total, ""
         self._outlook: Callable[[], tuple[float, float | None]] | None = None
         bar = self
 
         class Drawn(Progress):
             def get_renderables(self) -> Any:
                 with suppress(Exception):  # whatever is wrong with the bar must not stop the work
-                    bar._look(self)
-                for task in self.tasks:
-                    task.fields["rate"] = f"{_short(task.speed)}/s" if task.speed else ""
-                    task.fields["done"] = _short(task.completed)
+                    self.update(bar._task, **bar._state())
                 return super().get_renderables()
 
-        self._bar = Drawn(
-            text("{task.description}"),
-            BarColumn(bar_width=12),
-            text("{task.fields[done]} " + unit),
-            text("{task.fields[rate]}"),
-            TimeElapsedColumn(table_column=Column(no_wrap=True)),
-            text("left"),
-            TimeRemainingColumn(table_column=Column(no_wrap=True)),
-            text("{task.fields[note]}", overflow="ellipsis", ratio=1),
-            console=Console(stderr=True),
-            transient=True,
-            expand=True,
-        )
-        self._task = self._bar.add_task(title, total=total, note="", rate="", done="")
+        form = "{task.fields[done]} " + unit
+        columns = text("{task.description}"), BarColumn(bar_width=12), text(form), text("{task.fields[times]}")
+        note = text("{task.fields[note]}", overflow="ellipsis", ratio=1)
+        self._bar = Drawn(*columns, note, console=Console(stderr=True), transient=True, expand=True)
+        self._task = self._bar.add_task(title, total=total, note="", times="", done="")
         self._timer = Timer(DELAY, self._bar.start)
         self._timer.daemon = True
 
     def advance(self, amount: float = 1) -> None:
-        self._bar.advance(self._task, amount)
+        self._done += amount
 
     def note(self, text: str) -> None:
-        self._bar.update(self._task, note=text)
+        self._note = text
 
     def watch(self, outlook: Callable[[], tuple[float, float | None]]) -> None:
         self._outlook = outlook
 
-    def _look(self, drawn: Any) -> None:
-        if self._outlook is not None:
-            done, likely = self._outlook()
-            drawn.update(self._task, completed=done, total=likely)
+    def _state(self) -> dict[str, Any]:
+        """What is drawn: how much is done, the rate, the time since the start and the time left."""
+        done, total = (self._done, self._total) if self._outlook is None else self._outlook()
+        elapsed = time.monotonic() - self._start
+        times = f"{_short(done / elapsed)}/s {_clock(elapsed)}"
+        if total and done:
+            times += f" left {_clock(max(total - done, 0) * elapsed / done)}"
+        return {"completed": done, "total": total, "done": _short(done), "times": times, "note": self._note}
 
     def __enter__(self) -> Self:
         self._timer.start()
@@ -108,6 +97,10 @@ class TerminalBar(Bar):
         self._timer.cancel()
         self._timer.join()
         self._bar.stop()
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
 
 
 def _short(number: float) -> str:
