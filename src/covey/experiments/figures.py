@@ -103,7 +103,8 @@ def impact_of_k(results: Results) -> Iterable[Picture]:
         "impact-of-k",
         drawn,
         "Precision, the share of the cluster selected and the scan rate against k, graphs by NN-Descent. The smaller a "
-        "cluster, the larger the share of its pairs that is evaluated.",
+        "cluster, the larger the share of its pairs that is evaluated. Working lists hold ten at least, so it is the "
+        "same up to k = 10.",
     )
 
 
