@@ -132,15 +132,25 @@ def test_ctrl_c_leaves_no_half_file(folder):
 SLOW = "import time\n\ndef slow(a, b):\n    time.sleep(2e-5)\n    return 1 / (1 + abs(a['a'] - b['a']))\n"
 
 
+AT_ONCE = """
+import sys
+from covey import _progress, cli
+_progress.DELAY = 0
+sys.argv = ["covey", "select", *sys.argv[1:], "-o", "few.csv", "-f"]
+cli.main()
+"""
+
+
 def test_a_bar_on_a_terminal_only(folder):
     Path("mine.py").write_text(SLOW)
     rng = np.random.default_rng(0)
-    pd.DataFrame({"a": rng.random(700)}).to_csv("t.csv", index=False)
-    command = [*COVEY, "select", "t.csv", "-s", "mine:slow", "-o", "few.csv", "-f", "-j", "1"]
-    shown = on_a_terminal(command)
-    assert re.search(r"CRS .* evaluations .*/s .*left .*cluster 'all', 1 of 1", shown)
+    pd.DataFrame({"a": rng.random(130)}).to_csv("t.csv", index=False)
+    command = [sys.executable, "-c", AT_ONCE, "t.csv", "-s", "mine:slow", "--graph", "exact", "-j", "1"]
+    assert re.search(r"CRS .* evaluations .*/s .*left .*cluster 'all', 1 of 1", on_a_terminal(command))
     assert "CRS" not in on_a_terminal([*command, "-q"])
     assert "CRS" not in subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    # short work needs no bar
+    assert "CRS" not in on_a_terminal([*COVEY, "select", "t.csv", "--similarity", "euclidean", "-o", "few.csv", "-f"])
 
 
 def test_a_missing_extra_names_the_command(folder):
@@ -161,21 +171,12 @@ def test_completion_is_there():
     assert "select" in done.stdout
 
 
-READING = """
-import sys
-from covey import _progress, cli
-_progress.DELAY = 0
-sys.argv = ["covey", "select", *sys.argv[1:], "-o", "few.csv", "-f"]
-cli.main()
-"""
-
-
 def test_a_bar_while_reading(folder):
     """It is drawn once more after the file is closed."""
     pd.concat([iris()] * 300).to_csv("t.csv", index=False)
     Path("conn.log").write_text(conn_log() * 500)
     for options in (("t.csv", "-l", "species", "-k", "2"), ("conn.log", "--hosts")):
-        shown = on_a_terminal([sys.executable, "-c", READING, *options])
+        shown = on_a_terminal([sys.executable, "-c", AT_ONCE, *options])
         assert re.search(r"reading .* MB", shown)
         assert "rows selected" in shown
         assert "Error" not in shown
