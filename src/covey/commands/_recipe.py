@@ -1,8 +1,7 @@
 """How the rows of a file become objects under a similarity. Chosen once, kept with a model, used again on new rows."""
 
-import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from covey._extras import require
 from covey.commands import MisuseError
+from covey.commands._values import check_filled, is_numeric, numbers_of, profile_of
 from covey.files import Block, name_of
 from covey.similarity import from_distance, names
 
@@ -76,18 +76,18 @@ class Recipe:
             raise ValueError(f"{name_of(block.path)} has named columns, but the model was made of rows without.")
         require_columns(block.frame, self.columns, block.path)
         if self.kind in ("numbers", "matrix", "distances"):
-            found = _numbers(block, self.columns)
+            found = numbers_of(block, self.columns)
             return found if self.spread is None else (found - self.lowest) / self.spread
         if self.kind == "mixed":
             return [dict(zip(self.columns, row, strict=True)) for row in zip(*self._values(block), strict=True)]
         (values,) = self._values(block)
         if self.kind == "profile":
-            return [_profile(value, block, at) for at, value in enumerate(values)]
+            return [profile_of(value, block, at) for at, value in enumerate(values)]
         texts = [str(value) for value in values]
         return texts if self.vocabulary is None else self._vectorizer().transform(texts)
 
     def _values(self, block: Block) -> list[list[Any]]:
-        numbers = _numbers(block, self.numbers) if self.numbers else {}
+        numbers = numbers_of(block, self.numbers) if self.numbers else {}
         for name in self.columns:
             check_filled(block, name, empty=self.kind in ("text", "mixed"))
         return [(numbers if name in self.numbers else block.frame)[name].tolist() for name in self.columns]
@@ -151,7 +151,7 @@ def choose(
         return Recipe(square, columns, similarity, columns, **kept)
     if similarity in NAMED:
         return Recipe("numbers", columns, similarity, columns, **kept)
-    return Recipe("mixed", columns, similarity, [name for name in columns if _is_numeric(frame[name])], **kept)
+    return Recipe("mixed", columns, similarity, [name for name in columns if is_numeric(frame[name])], **kept)
 
 
 def described(recipe: Recipe) -> str:
@@ -229,22 +229,12 @@ def names_of(block: Block, recipe: Recipe) -> list[str] | None:
     return ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
 
 
-def check_filled(block: Block, name: str, empty: bool = False) -> None:
-    """Refuse a column with gaps, and unless `empty` with empty texts, naming the first."""
-    column = block.frame[name]
-    gaps = column.isna().to_numpy(dtype=bool)
-    if not empty:
-        gaps = gaps | np.array([isinstance(value, str) and not value.strip() for value in column], dtype=bool)
-    if gaps.any():
-        raise ValueError(f"{block.place(int(np.argmax(gaps)))}: no value in column {name!r}.")
-
-
 def _numeric(frame: Any, path: str, without: Sequence[str | None]) -> list[str]:
     """The columns of numbers, but for the label, the names, covey's own and those without a title."""
     found = [
         name
         for name in frame.columns
-        if name and name not in without and not name.startswith(OURS) and _is_numeric(frame[name])
+        if name and name not in without and not name.startswith(OURS) and is_numeric(frame[name])
     ]
     if not found:
         there = ", ".join(map(str, frame.columns))
@@ -255,68 +245,3 @@ def _numeric(frame: Any, path: str, without: Sequence[str | None]) -> list[str]:
             + (" Numbers must be written with a point, not with a comma." if comma else "")
         )
     return found
-
-
-def _is_numeric(column: Any) -> bool:
-    """Whether most values are numbers; if a few are not, better to stumble over them than to drop the column.
-
-    Text in quotes is text in JSON, and what starts with a 0, like 007, is a code.
-    """
-    pandas = require("pandas", "cli")
-    there = column.dropna()
-    if pandas.api.types.is_string_dtype(column) and column.dtype != object:
-        there = there[there.str.strip() != ""]
-        if there.str.match(r"0\d").any():
-            return False
-    elif column.dtype == object:
-        there = there.map(lambda value: None if isinstance(value, str) else value)
-    return len(there) > 0 and bool(np.isfinite(_as_numbers(there)).mean() > 0.5)
-
-
-def _as_numbers(column: Any) -> NDArray[np.float64]:
-    """The column in numbers, NaN where there is none. True and false are none."""
-    pandas = require("pandas", "cli")
-    if pandas.api.types.is_bool_dtype(column):
-        return np.full(len(column), np.nan)
-    if pandas.api.types.is_string_dtype(column) or pandas.api.types.is_numeric_dtype(column):
-        numbers = pandas.to_numeric(column, errors="coerce")
-    else:
-        plain = [None if isinstance(value, bool | np.bool_ | dict | list) else value for value in column]
-        numbers = pandas.to_numeric(pandas.Series(plain, dtype=object).map(_float), errors="coerce")
-    return np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
-
-
-def _float(value: Any) -> float:
-    """Also of decimals; dates and other things that are no numbers have none."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return np.nan
-
-
-def _numbers(block: Block, columns: Sequence[str]) -> Any:
-    """The columns in numbers; the first value that is none is named."""
-    values = np.column_stack([_as_numbers(block.frame[name]) for name in columns])
-    bad = ~np.isfinite(values)
-    if bad.any():
-        at, column = np.argwhere(bad)[0]
-        value = block.frame[columns[column]].iat[at]
-        missing = require("pandas", "cli").isna(value) if np.isscalar(value) or value is None else False
-        shown = "no value" if missing or value == "" else repr(value)
-        raise ValueError(
-            f"{block.place(int(at))}: {shown} in column {columns[column]!r}, where a finite number must be."
-        )
-    return require("pandas", "cli").DataFrame(values, columns=list(columns))
-
-
-def _profile(value: Any, block: Block, at: int) -> dict[Any, Any]:
-    """A dict of numbers from a dict, from JSON, or from pairs (as Parquet keeps maps)."""
-    try:
-        made = json.loads(value) if isinstance(value, str) else value
-        pairs = made if isinstance(made, Mapping) else dict(made)
-        profile = {key: weight for key, weight in pairs.items() if weight is not None}
-        if not all(isinstance(weight, int | float) and np.isfinite(weight) for weight in profile.values()):
-            raise TypeError
-    except (TypeError, ValueError):
-        raise ValueError(f"{block.place(at)}: {value!r:.60} is no profile {{key: number}}.") from None
-    return profile

@@ -1,7 +1,7 @@
 """Labelled objects from the file that a user names."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,12 +111,9 @@ class Loaded:
         if frame is None:
             return Card(title)
         if recipe.kind == "text":
-            lines = str(frame[recipe.columns[0]].iat[row]).strip().splitlines()[:3]
-            return Card(title, tuple(line[:90] for line in lines))
+            return Card.of_text(title, str(frame[recipe.columns[0]].iat[row]).strip().splitlines())
         if recipe.kind == "profile":
-            profile: Mapping[Any, float] = self.objects[row]
-            top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:SHOWN_LINES]
-            return Card(title, tuple(f"{key}: {weight:.3g}" for key, weight in top))
+            return Card.of_profile(title, self.objects[row])
         shown = [column for column in frame.columns if column not in (recipe.label, recipe.id)][:SHOWN_LINES]
         return Card(title, tuple(f"{column}: {frame[column].iat[row]}"[:90] for column in shown))
 

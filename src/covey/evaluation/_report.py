@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from covey._extras import require
 from covey._page import render
 from covey._whole import whole
+
+LONGEST_LINE = 90
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,17 @@ class Card:
     lines: tuple[str, ...] = ()
     pixels: NDArray[np.uint8] | None = None
     stands_for: int | None = None
+
+    @classmethod
+    def of_text(cls, title: str, lines: Sequence[str]) -> Self:
+        """A text's first lines."""
+        return cls(title, tuple(line[:LONGEST_LINE] for line in lines[:3]))
+
+    @classmethod
+    def of_profile(cls, title: str, profile: Mapping[Any, float]) -> Self:
+        """A profile's largest entries."""
+        top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:5]
+        return cls(title, tuple(f"{name}: {weight:.3g}" for name, weight in top))
 
     def address(self) -> str:
         image = require("matplotlib.image", "plot")

@@ -133,7 +133,7 @@ def _post(text: str) -> Card:
     head, _, body = text.partition("\n\n")
     subject = next((line for line in head.splitlines() if line.lower().startswith("subject:")), "")
     lines = [line.strip() for line in body.splitlines() if line.strip() and not _quotes(line)]
-    return Card(subject[len("subject:") :].strip() or "(no subject)", tuple(line[:90] for line in lines[:3]))
+    return Card.of_text(subject[len("subject:") :].strip() or "(no subject)", lines)
 
 
 def _quotes(line: str) -> bool:
@@ -142,9 +142,7 @@ def _quotes(line: str) -> bool:
 
 
 def _profile(profile: dict[Any, float]) -> Card:
-    """The largest entries."""
-    top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:4]
-    return Card(f"{len(profile)} contacted", tuple(f"{name}: {weight:.3g}" for name, weight in top))
+    return Card.of_profile(f"{len(profile)} contacted", profile)
 
 
 NETWORK = {
