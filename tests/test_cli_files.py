@@ -190,6 +190,16 @@ def test_values_pass_through_unchanged(run, monkeypatch):
     assert run("select", "t.csv", "--text", "zip", "-s", "levenshtein", "-o", "texts.csv")[0] == 0
 
 
+def test_digits_stay_in_text_and_become_numbers_where_there_are_types(run):
+    Path("t.tsv").write_text("x\ty\n1.10\t2.0\n3.00\t4.50\n")
+    for name in ("few.tsv", "few.csv"):
+        assert run("select", "t.tsv", "-s", "euclidean", "--coverage", 1, "-k", 1, "-o", name)[0] == 0
+        written = Path(name).read_text().splitlines()[1:]
+        assert all(re.match(r"(1\.10[\t,]2\.0|3\.00[\t,]4\.50)[\t,]", line) for line in written), written
+    assert run("select", "t.tsv", "-s", "euclidean", "-k", 1, "-o", "few.jsonl")[0] == 0
+    assert isinstance(json.loads(Path("few.jsonl").read_text().splitlines()[0])["x"], float)
+
+
 def test_answers_of_an_earlier_run_are_replaced(run):
     iris().to_csv("iris.csv", index=False)
     run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m")
@@ -330,6 +340,8 @@ def test_what_cannot_be_written_is_said_before_the_work(run, monkeypatch):
         ("-o", "nowhere/few.csv"): "an existing folder",
         ("-o", "few.csv", "-m", "nowhere/m"): "an existing folder",
         ("-o", "few.parquet.gz"): "packed inside",
+        ("-o", "few.npz"): "not as npz",
+        ("--out-format", "svmlight"): "not as svmlight",
     }.items():
         code, _, err = run("select", "iris.csv", *options)
         assert code == 1

@@ -332,3 +332,12 @@ def test_email_leaves_out_who_mails_nobody(email):
     split = PROBLEMS["email-Eu-core"].split(0)
     assert all(split.X) and all(split.queries)  # noqa: PT018
     assert min(len(profile) for profile in email.data) == 0
+
+
+def test_scan_rate_of_asymmetric_similarities(tmp_path):
+    """All pairs in both directions are a scan rate of 1, not of 2."""
+    similarity = covey.Similarity(lambda a, b: float(a[0] / (a[0] + b[1])), symmetric=False)
+    problems = {"iris": Problem(iris, similarity=similarity)}
+    exact = {"CRS, exact": Method(lambda s, seed, n_jobs: covey.CRS(3, similarity=s, graph="exact"))}
+    (row,) = summarise(run(tmp_path, problems, exact), problems)
+    assert row.scan_rate == pytest.approx(1)

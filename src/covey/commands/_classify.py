@@ -13,7 +13,7 @@ from covey.commands import MisuseError
 from covey.commands._model import Model, load_model
 from covey.commands._recipe import names_of
 from covey.commands._source import read_hosts_block
-from covey.files import STANDARD, Block, beside, blocks, check_output, writer
+from covey.files import STANDARD, TYPED, Block, beside, blocks, check_output, writer
 
 UNKNOWN = "unknown"
 LONG_ROWS = 2000
@@ -43,7 +43,7 @@ def classify(
     kind = check_output(out, out_form, streamed=True, force=force)
     model = load_model(model_path, similarity)
     _prepare(model.classifier, reject, unknown, n_jobs)
-    numbers = model.recipe.numbers if kind in ("jsonl", "parquet") else []
+    numbers = model.recipe.numbers if kind in TYPED else []
     most_rows = LONG_ROWS if model.recipe.kind in ("text", "profile") else None
     n_rows, n_unknown, likely = 0, 0, None
     with writer(out, out_form, force=force) as put:

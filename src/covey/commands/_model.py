@@ -29,15 +29,16 @@ def load_model(path: str, similarity: str | None = None, *, to_look_at: bool = F
     notes = noted if isinstance(noted, dict) and "recipe" in noted else {}  # else it was saved from Python
     recipe = Recipe(**notes["recipe"]) if notes else None
     kind = "numbers" if recipe is None else recipe.kind
+    needs_function = persistence.missing_callable(path) is not None
     if recipe is not None and recipe.similarity in STRINGS:
         similarity = similarity or recipe.similarity
-    elif similarity is None and persistence.missing_callable(path) is not None and not to_look_at:
+    elif similarity is None and needs_function and not to_look_at:
         named = f" {recipe.similarity} again" if recipe is not None else " module:function"
         raise ValueError(
             f"{path} was made with a similarity of your own, and files hold no code; pass --similarity{named}."
         )
     function = None if similarity is None else function_of(similarity, kind)
-    if function is None and persistence.missing_callable(path) is not None:
+    if function is None and needs_function:
         function = _never
     fitted = persistence.load(path, function)
     if not isinstance(fitted, NearestPrototypeClassifier):

@@ -34,7 +34,7 @@ def select(
     **options: Any,
 ) -> tuple[NearestPrototypeClassifier, Loaded]:
     """Select, and write what was asked for; `options` are CRS's."""
-    _check_outputs([out, model, picture], form, force)
+    _check_outputs(source, [out, model, picture], form, force)
     loaded = source.load(verbose)
     if cluster is not None and cluster not in loaded.labels:
         raise ValueError(f"--cluster must be one of {', '.join(np.unique(loaded.labels))}, got {cluster!r}.")
@@ -52,10 +52,10 @@ def select(
     return fitted, loaded
 
 
-def _check_outputs(paths: Sequence[str | None], form: str | None, force: bool) -> None:
+def _check_outputs(source: Source, paths: Sequence[str | None], form: str | None, force: bool) -> None:
     """What cannot be written is said before the work, not after it."""
     out, model, picture = paths
-    check_output(str(out), form, streamed=False, force=force)
+    check_output(str(out), form, streamed=source.is_table(), force=force)
     files = [path for path in paths if path is not None and path != STANDARD]
     if len({Path(path).resolve() for path in files}) < len(files):
         raise MisuseError("--out, --model and --picture must be different files.")

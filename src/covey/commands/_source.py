@@ -58,6 +58,10 @@ class Source:
         _warn(recipe, objects)
         return Loaded(block, recipe, objects, labels_of(block, recipe), names_of(block, recipe), function)
 
+    def is_table(self) -> bool:
+        """Whether its columns have names."""
+        return self.hosts or format_of(self.path, self.form) not in ("npz", "svmlight")
+
     def _check(self) -> None:
         """Refuse options that would be ignored."""
         if self.labels is not None and not self.hosts:

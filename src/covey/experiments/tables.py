@@ -64,9 +64,7 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem] = PROBL
         fits = list(seeds.values())
         precision, recall, f1 = by_seed(r for fit in fits for r in fit).T.tolist()
         percentage = [100 * sum(r.selected for r in fit) / sum(r.size for r in fit) for fit in fits]
-        scan_rate = [
-            sum(r.n_evaluations for r in fit) / max(sum(r.size * (r.size - 1) / 2 for r in fit), 1) for fit in fits
-        ]
+        scan_rate = [sum(r.n_evaluations for r in fit) / max(sum(map(_n_pairs, fit)), 1) for fit in fits]
         known = problems.get(problem)
         rows.append(
             Row(
@@ -83,6 +81,11 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem] = PROBL
             )
         )
     return rows
+
+
+def _n_pairs(record: Record) -> float:
+    """Of the cluster; both directions count if the similarity is asymmetric, which the scan rate knows."""
+    return record.n_evaluations / record.scan_rate if record.scan_rate else 0.0
 
 
 def methods_table(results: Results) -> Iterable[Table]:

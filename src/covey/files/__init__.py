@@ -2,11 +2,12 @@
 
 from covey.files._formats import FORMATS, STANDARD, format_of
 from covey.files._reading import Block, blocks, name_of, read
-from covey.files._writing import Writer, beside, check_output, may_write, write, writer
+from covey.files._writing import TYPED, Writer, beside, check_output, may_write, write, writer
 
 __all__ = [
     "FORMATS",
     "STANDARD",
+    "TYPED",
     "Block",
     "Writer",
     "beside",

@@ -21,6 +21,8 @@ from covey.files._reading import Block
 Added = Mapping[str, NDArray[Any]]
 """Columns to add to a block, by name."""
 STREAMED = ("csv", "tsv", "jsonl", "parquet")
+TYPED = ("jsonl", "parquet")
+"""Where a number is no text; elsewhere values stay as they were written."""
 OPTION = "--out-format"
 
 
@@ -43,8 +45,8 @@ def check_output(path: str, form: str | None, *, streamed: bool, force: bool) ->
     kind = format_of(path, form, OPTION)
     may_write(path, force)
     if streamed and kind not in STREAMED:
-        raise ValueError(f"{path}: answers are written as CSV, TSV, JSON Lines or Parquet, not as {kind}.")
-    if path == STANDARD and kind in ("parquet", "npz"):
+        raise ValueError(f"{path}: rows of a table are written as CSV, TSV, JSON Lines or Parquet, not as {kind}.")
+    if path == STANDARD and kind in ("parquet", "npz", "svmlight"):
         raise ValueError(f"{kind} cannot be written to standard output; pass a file.")
     return kind
 
@@ -149,13 +151,11 @@ def write(
     """A whole block with added columns, in any format; `numbers` are columns of numbers, where the format has types."""
     kind = check_output(path, form, streamed=block.matrix is None, force=force)
     if kind in ("npz", "svmlight"):
-        if path == STANDARD:
-            raise ValueError(f"{kind} cannot be written to standard output; pass a file.")
         with whole(path) as temporary:
             (_write_npz if kind == "npz" else _write_svmlight)(temporary, block, added)
         return
     with writer(path, form, force=force) as put:
-        put(beside(_named(block) if block.frame is None else block.frame, added, numbers if kind != "csv" else ()))
+        put(beside(_named(block) if block.frame is None else block.frame, added, numbers if kind in TYPED else ()))
 
 
 def beside(frame: Any, added: Mapping[str, Any], numbers: Sequence[str] = ()) -> Any:
