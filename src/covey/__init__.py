@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from covey._descent import Recall
     from covey._homogeneity import Homogeneity, homogeneity
+    from covey._recall import Recall
     from covey.classifier import Explanation, NearestPrototypeClassifier
     from covey.coverage import Cover, cover
     from covey.displays import CoverageDisplay, PrototypeMapDisplay
@@ -38,7 +38,7 @@ _HOME = {
     "Prototype": "covey.prototype",
     "PrototypeMapDisplay": "covey.displays",
     "RandomSelector": "covey.selectors.simple",
-    "Recall": "covey._descent",
+    "Recall": "covey._recall",
     "Similarity": "covey.similarity",
     "batched": "covey.similarity",
     "cover": "covey.coverage",

@@ -1,7 +1,6 @@
 """The work-bench of approximate graphs: pairs are scored once, and every score feeds both ends' lists."""
 
 import threading
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +16,8 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
 
-class Screen(Protocol):
-    def promising(self, i: Indices, j: Indices, bars: Floats) -> NDArray[np.bool_]:
-        """Which pairs may well score above the bar of one of their two lists."""
-        ...
+EVERYONE = 1 << 20
+"""About how many pairs are listed at a time when all of them meet."""
 
 
 class Evaluator:
@@ -29,10 +26,8 @@ class Evaluator:
     def __init__(self, space: Space, size: int, bounds: Bounds | None = None) -> None:
         self.space = space
         self.lists = NeighborLists.empty(space.n_left, size)
-        self.screen: Screen | None = None
         self._bounds = bounds
         self._pairs = pair_set(space.n_left, space.cheap)
-        self._bars = self.lists.similarities[:, -1].copy()
         self._lock = threading.Lock()
 
     @property
@@ -65,19 +60,32 @@ class Evaluator:
         unmet = self._pairs.add(i, j)
         self._consider(i[unmet], j[unmet], n_jobs)
 
+    def meet_everyone(self, n_jobs: int | None) -> None:
+        """Score all pairs not met before, in blocks."""
+        n = self.space.n_left
+        step = max(1, EVERYONE // n)
+        for start in range(0, n - 1, step):
+            i, j = np.meshgrid(np.arange(start, min(start + step, n)), np.arange(start + 1, n), indexing="ij")
+            above = i < j
+            self.meet(i[above].astype(np.int32), j[above].astype(np.int32), n_jobs)
+
+    def lengthen(self, factor: float) -> None:
+        """Make the lists longer by a factor, and let all their entries be joined once more.
+
+        What fell out of the shorter lists is not there again, but it is worse than all that those held.
+        """
+        size = int(np.ceil(factor * self.lists.indices.shape[1]))
+        self.lists = self.lists.lengthened(min(size, self.space.n_left - 1))
+
     def join(self, candidates: Candidates, owners: Indices) -> None:
         """Let the owners meet their candidates; threads may call this at once for different owners."""
-        i, j = candidates.unmet(owners, self._pairs)
-        if self.screen is not None:
-            promising = self.screen.promising(i, j, self._bars)
-            i, j = i[promising], j[promising]
-        self._consider(i, j, n_jobs=1)
+        self._consider(*candidates.unmet(owners, self._pairs), n_jobs=1)
 
     def meet_and_tell(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
         """As `meet`, but tell s(i[t], j[t]), or an upper bound of it: it only steers where a tree splits.
 
-        Where there are bounds, they do, and the pairs may meet again. Else a pair met before is told by the lists; if
-        it has left them, it is worse than all they hold.
+        Where the space has bounds, the bounds are told, and the pairs may meet again. Else a pair met before is told
+        by the lists; if it has left them, the least similarity that they hold is told.
         """
         if self._bounds is not None:
             self.space.count(i.size)
@@ -116,10 +124,9 @@ class Evaluator:
         return scored
 
     def next_round(self) -> int:
-        """Let fresh entries wait to be joined, and tell how many they are; bars stand for the whole round."""
+        """Let fresh entries wait to be joined, and tell how many they are."""
         fresh = self.lists.states == FRESH
         self.lists.states[fresh] = WAITING
-        self._bars = self.lists.similarities[:, -1].copy()
         return int(np.count_nonzero(fresh))
 
     def _offer(self, pairs: ScoredPairs) -> None:

@@ -27,17 +27,22 @@ TILE = 1024
 """The most objects on a tile's side."""
 
 
-def nearest_others(space: Space, k: int, n_jobs: int | None) -> tuple[NeighborLists, float | None]:
-    """The k most similar others of every object, and the mean similarity if every pair was scored for it."""
+def nearest_others(
+    space: Space, k: int, n_jobs: int | None, multiplicity: NDArray[np.int64] | None = None
+) -> tuple[NeighborLists, float | None]:
+    """The k most similar others of every object, and the sum of similarities if every pair was scored for it.
+
+    A pair of objects that are there several times counts as often in the sum as there are pairs of their copies.
+    """
     space.n_expected = space.n_pairs
-    search = _Search(space, k, others=True)
+    search = _Search(space, k, others=True, multiplicity=multiplicity)
     tiles = [(rows, columns) for rows in search.starts for columns in search.starts]
     if space.symmetric:
         tiles = [(rows, columns) for rows, columns in tiles if rows <= columns]
     sums = run(lambda tile: search.tile(*tile), tiles, n_jobs, space.threaded, products=True)
     known = [value for value in sums if value is not None]
-    mean = math.fsum(known) / space.n_pairs if known and space.n_pairs else None
-    return search.lists, mean
+    total = math.fsum(known) / (1 if space.symmetric else 2) if known else None
+    return search.lists, total
 
 
 def nearest(space: Space, k: int, n_jobs: int | None) -> NeighborLists:
@@ -50,8 +55,8 @@ def nearest(space: Space, k: int, n_jobs: int | None) -> NeighborLists:
 
 
 class _Search:
-    def __init__(self, space: Space, k: int, others: bool) -> None:
-        self.space, self.k, self.others = space, k, others
+    def __init__(self, space: Space, k: int, others: bool, multiplicity: NDArray[np.int64] | None = None) -> None:
+        self.space, self.k, self.others, self._multiplicity = space, k, others, multiplicity
         self.lists = NeighborLists.empty(space.n_left, k)
         self.bars = np.full(space.n_left, -np.inf)
         self.step = share_out(space.n_left, TILE)
@@ -93,6 +98,8 @@ class _Search:
         self._offer(rows, i, j, similarities)
         if self.others and self.space.symmetric:
             self._offer(columns, j, i, similarities)
+        if self._multiplicity is not None:
+            similarities = similarities * self._multiplicity[i] * self._multiplicity[j]
         return float(similarities.sum())
 
     def _offer(self, block: slice, i: Indices, j: Indices, similarities: Floats) -> None:

@@ -43,6 +43,14 @@ class NeighborLists:
         sort_ties(lists.indices, lists.similarities, lists.states)
         return lists
 
+    def lengthened(self, size: int) -> "NeighborLists":
+        """The same entries in lists of `size`, all fresh, so that they are joined once more."""
+        n, short = self.indices.shape
+        lists = NeighborLists.empty(n, size)
+        lists.indices[:, :short], lists.similarities[:, :short] = self.indices, self.similarities
+        lists.states[:, :short] = FRESH
+        return lists
+
     def sift(self, i: NDArray[np.int32], j: NDArray[np.int32], bounds: NDArray[np.float64]) -> int:
         """Move the pairs to the front whose similarity, at most its bound, may enter the list of one end; how many.
 
@@ -51,7 +59,7 @@ class NeighborLists:
         return int(keep_hopeful(self.similarities, i, j, bounds))
 
     def recall(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[np.float64]:
-        """s(i[t], j[t]) where list i[t] still holds it, else the upper bound that its absence proves."""
+        """s(i[t], j[t]) where list i[t] still holds it, else the least similarity that the list holds."""
         out = np.empty(i.size)
         look_up(self.indices, self.similarities, i, j, out)
         return out
@@ -107,7 +115,7 @@ def keep_hopeful(similarities, i, j, bounds):  # type: ignore[no-untyped-def]
 def look_up(indices, similarities, i, j, out):  # type: ignore[no-untyped-def]
     size = indices.shape[1]
     for t in range(i.size):
-        out[t] = similarities[i[t], size - 1]
-        for at in range(size):
-            if indices[i[t], at] == j[t]:
-                out[t] = similarities[i[t], at]
+        row, at = i[t], 0
+        while at < size - 1 and indices[row, at] != j[t] and indices[row, at + 1] >= 0:
+            at += 1
+        out[t] = similarities[row, at]

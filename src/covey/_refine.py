@@ -17,18 +17,20 @@ SEED = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, nogil=True)
-def improve(starts, coverers, reverse_starts, reverse, alone, chosen, n_required, n_steps):  # type: ignore[no-untyped-def]
+def improve(starts, coverers, reverse_starts, reverse, alone, copies, chosen, n_required, n_steps):  # type: ignore[no-untyped-def]
     """Representatives, at most as many as `chosen`, that cover at least `n_required` objects.
 
-    `coverers` by object, `reverse` the objects by coverer; `alone` tells who may cover itself.
+    `coverers` by object, `reverse` the objects by coverer; `alone` tells who may be picked for itself, and `copies` how
+    many times each object is there and counts.
     """
-    graph = (starts, coverers, reverse_starts, reverse, alone)
+    graph = (starts, coverers, reverse_starts, reverse, alone, copies)
     chosen, size, covered, seed = chosen.copy(), chosen.size, 0, SEED
     place = np.full(alone.size, -1, np.int64)  # of each object in `chosen`
     times = np.zeros(alone.size, np.int64)  # how many representatives cover each object
-    gains = np.where(alone, 1, 0)  # how many objects each would newly cover
-    for u in coverers:
-        gains[u] += 1
+    gains = np.where(alone, copies, 0)  # how many objects each would newly cover
+    for x in range(alone.size):
+        for u in coverers[starts[x] : starts[x + 1]]:
+            gains[u] += copies[x]
     for at in range(size):
         place[chosen[at]] = at
         covered += put_in(graph, chosen[at], times, gains)
@@ -61,13 +63,13 @@ def improve(starts, coverers, reverse_starts, reverse, alone, chosen, n_required
 @njit(cache=True, nogil=True)
 def put_in(graph, r, times, gains):  # type: ignore[no-untyped-def]
     """Let r represent; how many objects are newly covered."""
-    starts, coverers, reverse_starts, reverse, alone = graph
+    starts, coverers, reverse_starts, reverse, alone, copies = graph
     n_changed = 0
     for at in range(reverse_starts[r] - 1, reverse_starts[r + 1]):
         x = r if at < reverse_starts[r] else reverse[at]  # first itself
         if times[x] == 0:
-            n_changed += 1
-            change_gains(starts, coverers, alone, x, -1, gains)
+            n_changed += copies[x]
+            change_gains(starts, coverers, alone, x, -copies[x], gains)
         times[x] += 1
     return n_changed
 
@@ -75,14 +77,14 @@ def put_in(graph, r, times, gains):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def take_out(graph, r, times, gains):  # type: ignore[no-untyped-def]
     """Let r not represent any more; how many objects are not covered then."""
-    starts, coverers, reverse_starts, reverse, alone = graph
+    starts, coverers, reverse_starts, reverse, alone, copies = graph
     n_changed = 0
     for at in range(reverse_starts[r] - 1, reverse_starts[r + 1]):
         x = r if at < reverse_starts[r] else reverse[at]
         times[x] -= 1
         if times[x] == 0:
-            n_changed += 1
-            change_gains(starts, coverers, alone, x, 1, gains)
+            n_changed += copies[x]
+            change_gains(starts, coverers, alone, x, copies[x], gains)
     return n_changed
 
 
@@ -96,7 +98,7 @@ def change_gains(starts, coverers, alone, x, change, gains):  # type: ignore[no-
 @njit(cache=True, nogil=True)
 def nearby(graph, r, place, seed):  # type: ignore[no-untyped-def]
     """Another representative, of an object that could represent one of those that r covers; r itself if none is."""
-    starts, coverers, reverse_starts, reverse, _ = graph
+    starts, coverers, reverse_starts, reverse, _, _ = graph
     x, n_covered = r, reverse_starts[r + 1] - reverse_starts[r]
     if n_covered > 0:
         x = reverse[reverse_starts[r] + np.int64(seed % np.uint64(n_covered))]
@@ -115,7 +117,7 @@ def best_near(graph, out, times, gains, seed):  # type: ignore[no-untyped-def]
 
     Of equal ones the lowest from a drawn number on.
     """
-    starts, coverers, reverse_starts, reverse, alone = graph
+    starts, coverers, reverse_starts, reverse, alone, _ = graph
     best, start = -1, np.int64(seed % np.uint64(gains.size))
     for r in out:
         for at in range(reverse_starts[r] - 1, reverse_starts[r + 1]):

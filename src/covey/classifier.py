@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from covey._callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey._exact import nearest
+from covey._fitting import whole_or_nothing
 from covey._progress import progress
 from covey.objects import Objects, check_labels, check_objects, count, take
 from covey.selectors.crs import CRS
@@ -95,6 +96,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         self.reject = reject
         self.unknown_label = unknown_label
 
+    @whole_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Select representatives of each class.

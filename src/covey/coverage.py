@@ -7,8 +7,10 @@ An object r *covers* x if r is among x's neighbors with a similarity of at least
 3. Pick the largest gain, ties to the lowest index, covered or not; withdraw what it covers from all gains.
 4. Stop when ceil(coverage * n) objects are covered.
 
-Gains are integers (similarities in units of 2^-32), so withdrawing is exact and ties are real. They only shrink, so
-a candidate whose key on the heap is up to date beats all others: each edge is withdrawn once, O(edges log n).
+Gains are sums of integers, similarities in units so fine that the largest sum just fits into 61 bits, so withdrawing
+is exact. They are compared without their last 24 bits, which hold the rounding of the similarities: sums that are equal
+on paper, such as 1/3 + 1/3 and 2/3, tie. Gains only shrink, so a candidate whose key on the heap is up to date beats
+all others: each edge is withdrawn once, O(edges log n).
 """
 
 import math
@@ -28,6 +30,12 @@ Integers = NDArray[np.int64]
 
 GAINS = ("similarity", "count")
 ORPHANS = ("self", "outlier")
+BITS = 61
+"""The largest sum of weights, in units."""
+ROUNDED_BITS = 24
+"""Of the 61 bits of a gain, the last ones that are not compared. A similarity is rounded to 53 bits, so a sum of them
+may be off by a few hundred units; that it lies so close to a border of 2^24 units that it ties with one more or one
+less is as unlikely as 1 in 10 000."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +51,9 @@ class Cover:
     covered_by : int array of shape (n,)
         For each object the representative that covered it first (itself, for a representative), or -1.
     coverage : float
-        The share of objects covered.
+        The share of objects covered, those that are there several times counted as often.
     n_orphans : int
-        How many objects no edge can cover.
+        How many objects neither an edge nor a copy can cover.
     """
 
     indices: NDArray[np.intp]
@@ -63,6 +71,7 @@ def cover(
     gain: str = "similarity",
     on_orphan: str = "self",
     with_itself: Floats | None = None,
+    multiplicity: Integers | None = None,
     refine: bool = False,
 ) -> Cover:
     """Pick few objects that cover at least a share of all.
@@ -81,6 +90,8 @@ def cover(
         end below the share asked for. At least one object is picked in any case.
     with_itself : float array of shape (n,), optional
         What an object weighs in its own gain; 1 by default and wherever it is not positive.
+    multiplicity : int array of shape (n,), optional
+        How many times each object is there, 1 by default: it counts as often in gains and in the share covered.
     refine : bool, default=False
         Look for a smaller choice that covers as much, by a local search that starts from the greedy one.
     """
@@ -90,43 +101,62 @@ def cover(
     if on_orphan not in ORPHANS:
         raise ValueError(f"on_orphan must be one of {list(ORPHANS)}, got {on_orphan!r}.")
     edges = edges_of(graph, threshold)
-    n = edges.shape[0]
-    orphans = np.diff(edges.indptr) == 0
-    weights, own, unit = _integer_weights(edges, gain, with_itself)
+    times = _check_multiplicity(multiplicity, edges.shape[0])
+    n_required = required(coverage, int(times.sum()))
+    orphans = (np.diff(edges.indptr) == 0) & (times == 1)  # copies cover each other
+    weights = _integer_weights(edges, gain, with_itself, times)
     if on_orphan == "outlier":
-        own[orphans] = 0
-    picked, won, covered_by = _pick(edges, weights, own, required(coverage, n))
+        weights.own[orphans] = 0
+    picked, won, covered_by = _pick(edges, weights, times, n_required)
     if refine:
-        kept = _refined(edges, own, picked, min(required(coverage, n), int(np.sum(covered_by >= 0))))
-        picked, won, covered_by = _pick(*_only(kept, edges, weights, own), n)
-    return Cover(picked, won / unit, covered_by, float(np.mean(covered_by >= 0)), int(orphans.sum()))
+        n_covered = int(times[covered_by >= 0].sum())
+        kept = _refined(edges, weights.own > 0, times, picked, min(n_required, n_covered))
+        picked, won, covered_by = _pick(*_only(kept, edges, weights), times, int(times.sum()))
+    share = float(times[covered_by >= 0].sum() / times.sum())
+    return Cover(picked, won / weights.unit, covered_by, share, int(orphans.sum()))
 
 
-def _pick(edges: sp.csr_array, weights: Integers, own: Integers, n_required: int) -> tuple[Any, Any, Any]:
+@dataclass(frozen=True)
+class Weights:
+    """What each edge and each object itself adds to a gain, as integers.
+
+    `unit` of them make a similarity of 1; gains are compared without their last `rounded` bits.
+    """
+
+    edges: Integers
+    own: Integers
+    unit: float
+    rounded: int
+
+
+def _pick(edges: sp.csr_array, weights: Weights, times: Integers, n_required: int) -> tuple[Any, Any, Any]:
     reverse = _reversed(edges)
-    picked: tuple[Any, Any, Any] = pick(
-        edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices, own, n_required
-    )
+    graph = (edges.indptr, edges.indices, weights.edges, reverse.indptr, reverse.indices)
+    picked: tuple[Any, Any, Any] = pick(*graph, weights.own, times, weights.rounded, n_required)
     return picked
 
 
-def _refined(edges: sp.csr_array, own: Integers, picked: Integers, n_required: int) -> Integers:
-    reverse, n_steps = _reversed(edges), STEPS * own.size
-    parts = (edges.indptr, edges.indices, reverse.indptr, reverse.indices)
-    kept: Integers = improve(*parts, own > 0, picked, n_required, n_steps)
+def _refined(
+    edges: sp.csr_array, alone: NDArray[np.bool_], times: Integers, picked: Integers, n_required: int
+) -> Integers:
+    reverse = _reversed(edges)
+    graph = (edges.indptr, edges.indices, reverse.indptr, reverse.indices)
+    kept: Integers = improve(*graph, alone, times, picked, n_required, STEPS * alone.size)
     return kept
 
 
-def _only(
-    kept: Integers, edges: sp.csr_array, weights: Integers, own: Integers
-) -> tuple[sp.csr_array, Integers, Integers]:
-    """Edges to these objects alone, with their weights: the others have nothing to gain."""
-    may_cover = np.zeros(own.size, dtype=bool)
+def _only(kept: Integers, edges: sp.csr_array, weights: Weights) -> tuple[sp.csr_array, Weights]:
+    """Edges to these objects alone, with their weights: the others have nothing to gain.
+
+    Whatever these objects cover, themselves included, must count for something, or it would not be covered.
+    """
+    may_cover = np.zeros(weights.own.size, dtype=bool)
     may_cover[kept] = True
     left = may_cover[edges.indices]
     starts = np.concatenate([[0], np.cumsum(left)])[edges.indptr]
+    own = np.where(may_cover, np.maximum(weights.own, 1), 0)
     edges = sp.csr_array((edges.data[left], edges.indices[left], starts), shape=edges.shape)
-    return edges, np.maximum(weights[left], 1), np.where(may_cover, own, 0)  # what is covered must count
+    return edges, Weights(np.maximum(weights.edges[left], 1), own, weights.unit, weights.rounded)
 
 
 def _reversed(edges: sp.csr_array) -> sp.csc_array:
@@ -155,42 +185,53 @@ def edges_of(graph: Any, threshold: float | None) -> sp.csr_array:
     return sp.csr_array((graph.similarities[kept], graph.indices[kept], starts), shape=(n, n))
 
 
-def _integer_weights(edges: sp.csr_array, gain: str, with_itself: Floats | None) -> tuple[Integers, Integers, float]:
-    """The edges' and the objects' own weights as integers, and how many units make 1."""
+def _check_multiplicity(multiplicity: Integers | None, n: int) -> Integers:
+    if multiplicity is None:
+        return np.ones(n, dtype=np.int64)
+    times = np.asarray(multiplicity)
+    if times.shape != (n,) or times.dtype.kind not in "iu" or (times < 1).any():
+        raise ValueError(f"multiplicity must hold a whole number of at least 1 for each of the {n} objects.")
+    return times.astype(np.int64)
+
+
+def _integer_weights(edges: sp.csr_array, gain: str, with_itself: Floats | None, times: Integers) -> Weights:
     n = edges.shape[0]
+    times_covered = np.repeat(times, np.diff(edges.indptr))
     if gain == "count":
-        return np.ones(edges.nnz, dtype=np.int64), np.ones(n, dtype=np.int64), 1.0
+        return Weights(times_covered, times.copy(), 1.0, 0)
     if edges.nnz and edges.data.min() < 0:
         raise ValueError(
             f"gain='similarity' needs similarities of at least 0, got {edges.data.min():.6g}; use gain='count'."
         )
-    own = np.ones(n) if with_itself is None else np.where(with_itself > 0, with_itself, 1.0)
-    largest = float((own + np.bincount(edges.indices, edges.data, minlength=n)).max())
-    # Sums just fit; only if similarities are tiny need it be so fine.
-    finest = min(61 - math.ceil(math.log2(largest)), 1000)
-    unit = 2.0 ** (min(32, finest) if largest >= 1 else finest)
+    own = times * (np.ones(n) if with_itself is None else np.where(with_itself > 0, with_itself, 1.0))
+    weights = times_covered * edges.data
+    largest = float((own + np.bincount(edges.indices, weights, minlength=n)).max())
+    unit = 2.0 ** min(BITS - math.ceil(math.log2(largest)), 1000)
     own_units = np.maximum(np.rint(own * unit), 1)  # an uncovered object always has something to gain
-    return np.rint(edges.data * unit).astype(np.int64), own_units.astype(np.int64), unit
+    return Weights(np.rint(weights * unit).astype(np.int64), own_units.astype(np.int64), unit, ROUNDED_BITS)
 
 
 @njit(cache=True, nogil=True)
-def pick(starts, coverers, weights, reverse_starts, reverse, own, n_required):  # type: ignore[no-untyped-def]
+def pick(starts, coverers, weights, reverse_starts, reverse, own, times, rounded, n_required):  # type: ignore[no-untyped-def]
     """Greedy picking; `coverers` by object with their weights, `reverse` the objects by coverer."""
     n = own.size
-    gains = own.copy()
+    gains, keys = own.copy(), np.empty(n, dtype=np.int64)
     for at in range(coverers.size):
         gains[coverers[at]] += weights[at]
-    heap, keys = np.argsort(-gains, kind="mergesort"), gains.copy()  # sorted, hence a heap
+    for u in range(n):
+        keys[u] = compared(gains[u], rounded)
+    heap = np.argsort(-keys, kind="mergesort")  # sorted, hence a heap
     covered_by = np.full(n, -1, dtype=np.int64)
     picked, won = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     n_picked, n_covered, size = 0, 0, n
     while n_covered < n_required:
         best = heap[0]
-        if keys[best] != gains[best]:
-            keys[best] = gains[best]
+        key = compared(gains[best], rounded)
+        if keys[best] != key:
+            keys[best] = key
             sink(heap, size, keys)
             continue
-        if gains[best] == 0 and n_picked > 0:
+        if key == 0 and n_picked > 0:
             break
         picked[n_picked], won[n_picked] = best, gains[best]
         n_picked += 1
@@ -200,13 +241,21 @@ def pick(starts, coverers, weights, reverse_starts, reverse, own, n_required):  
         for at in range(reverse_starts[best] - 1, reverse_starts[best + 1]):
             x = best if at < reverse_starts[best] else reverse[at]  # first itself
             if covered_by[x] < 0:
-                n_covered += 1
+                n_covered += times[x]
                 gains[x] -= own[x]
                 for edge in range(starts[x], starts[x + 1]):
                     gains[coverers[edge]] -= weights[edge]
                 covered_by[x] = best
         covered_by[best] = best
     return picked[:n_picked], won[:n_picked], covered_by
+
+
+@njit(cache=True, nogil=True)
+def compared(gain, rounded):  # type: ignore[no-untyped-def]
+    """What is compared of a gain: 0 for nothing at all, else 1 more than the gain without its rounded bits."""
+    if gain == 0 or rounded == 0:
+        return gain
+    return 1 + ((gain + (np.int64(1) << (rounded - 1))) >> rounded)
 
 
 @njit(cache=True, nogil=True)

@@ -8,13 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey._descent import SMALLEST_LIST, Recall, descend
+from covey._descent import SMALLEST_LIST, descend
 from covey._exact import nearest_others
-from covey._homogeneity import FEW_PAIRS
+from covey._homogeneity import FEW_PAIRS, mean_of_all
 from covey._lists import NeighborLists
 from covey._pairs import ScoredPairs
 from covey._progress import progress
 from covey._random import generator
+from covey._recall import Recall
 from covey.objects import check_objects, looks_like_distances
 from covey.similarity import CONVERSIONS, resolve
 from covey.space import Space, space_of
@@ -112,10 +113,22 @@ class NeighborGraph:
         lists.similarities[rows[kept], rank[kept]] = values[order][kept]
         return cls(lists.indices, lists.similarities)
 
-    def restrict(self, members: NDArray[np.intp], n_neighbors: int) -> "NeighborGraph":
-        """The graph among some of its objects, the best `n_neighbors` of each."""
-        within = self.to_csr()[members][:, members]
-        return NeighborGraph.from_csr(within, n_neighbors)
+    def among(self, members: NDArray[np.intp], kinds: NDArray[np.intp], n_neighbors: int) -> "NeighborGraph":
+        """The graph among some of its objects, where those of one kind are one object: the best edges of each kind."""
+        n_kinds = int(kinds.max()) + 1
+        kind_of = np.full(self.n_objects, -1, dtype=np.intp)
+        kind_of[members] = kinds
+        listed = self.indices[members] >= 0
+        a = np.repeat(kinds, listed.sum(axis=1))
+        b = kind_of[self.indices[members][listed]]
+        values = self.similarities[members][listed]
+        kept = (b >= 0) & (a != b)
+        a, b, values = a[kept], b[kept], values[kept]
+        order = np.lexsort((-values, b, a))  # copies may have the same edge
+        a, b, values = a[order], b[order], values[order]
+        best = np.append(True, (np.diff(a) != 0) | (np.diff(b) != 0))[: a.size]
+        edges = sp.coo_array((values[best], (a[best], b[best])), shape=(n_kinds, n_kinds))
+        return NeighborGraph.from_csr(edges.tocsr(), n_neighbors)
 
 
 def neighbor_graph(
@@ -186,15 +199,21 @@ def build(
     rng: np.random.Generator,
     n_jobs: int | None,
     known: ScoredPairs | None = None,
+    multiplicity: NDArray[np.int64] | None = None,
 ) -> NeighborGraph:
-    """The graph of a space by a settled method; `known` pairs are not scored again."""
+    """The graph of a space by a settled method; `known` pairs are not scored again.
+
+    The mean similarity is that of all pairs if the objects are there so many times (`multiplicity`).
+    """
     before = space.n_evaluations
     k = min(k, space.n_left - 1)
     mean, recall = None, None
     if space.n_left == 1:
         lists = NeighborLists.empty(1, 0)
     elif method == "exact":
-        lists, mean = nearest_others(space, k, n_jobs)
+        multiplicity = np.ones(space.n_left, dtype=np.int64) if multiplicity is None else multiplicity
+        lists, total = nearest_others(space, k, n_jobs, multiplicity)
+        mean = None if total is None else mean_of_all(space, multiplicity, total)
     else:
         lists, recall = descend(space, k, sample_rate=sample_rate, tol=tol, rng=rng, n_jobs=n_jobs, known=known)
     indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey._descent import Recall
+from covey._recall import Recall
 from covey._whole import whole
 from covey.classifier import NearestPrototypeClassifier
 from covey.graph import NeighborGraph

@@ -157,6 +157,13 @@ def _rows_of_profiles(left: list[Any], right: list[Any], measure: Measure) -> tu
     return (right_rows if left is right else _rows(_csr(left_parts, width), measure, np.float64)), right_rows
 
 
+def profile_rows(profiles: list[Any]) -> sp.csr_array:
+    """Sets and dicts of numbers as rows, a column for each key."""
+    vocabulary: dict[Any, int] = {}
+    parts = _encode(profiles, vocabulary)
+    return _csr(parts, max(len(vocabulary), 1))
+
+
 def _csr(parts: tuple[Any, Any, Any], width: int) -> sp.csr_array:
     values, columns, starts = parts
     return sp.csr_array((values, columns, starts), shape=(len(starts) - 1, width))

@@ -8,7 +8,6 @@ A space that can be screened also gives `estimates` of whole blocks by matrix pr
 are worth scoring: whatever the block size or the BLAS, the scores themselves come from `score`.
 """
 
-import math
 import sys
 import threading
 from abc import ABC, abstractmethod
@@ -71,6 +70,7 @@ class Space(ABC):
         self.n_evaluations = 0
         self.n_expected: int | None = None
         self._lock = threading.Lock()
+        self._of_copies: Floats | None = None
 
     def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
         """The similarities s(left[i[t]], right[j[t]]); not counted if they were when they were estimated."""
@@ -101,8 +101,17 @@ class Space(ABC):
         """s(i, i) for each object, where it is known without an evaluation; else 1."""
         return np.ones(self.n_left)
 
-    def mean(self) -> float | None:
-        """The exact mean similarity of different objects, if it costs no evaluations."""
+    def of_copies(self, i: Indices) -> Floats:
+        """s(i[t], i[t]): how similar two copies of an object are, evaluated when it is first asked for."""
+        if self._of_copies is None:
+            self._of_copies = np.full(self.n_left, np.nan)
+        missing = i[np.isnan(self._of_copies[i])]
+        if missing.size:
+            self._of_copies[missing] = self.score(missing, missing)
+        return self._of_copies[i]
+
+    def mean(self, multiplicity: NDArray[np.int64]) -> float | None:
+        """The exact mean similarity of two objects, each there so many times, if it costs no evaluations."""
         return None
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
@@ -165,17 +174,16 @@ class RowSpace(Space):
     def with_itself(self) -> Floats:
         return self._similarity.convert(self._measure.with_itself(self._left_terms))
 
-    def mean(self) -> float | None:
+    def mean(self, multiplicity: NDArray[np.int64]) -> float | None:
         """For cosine and dot the pairs' sum is |sum of rows|^2 less the rows' own squares: O(n d)."""
-        if self._measure.name not in ("cosine", "dot") or self.n_left < 2:
+        if self._measure.name not in ("cosine", "dot"):
             return None
-        weights = np.ones(self.n_left)
-        own = self._left_terms
+        n, weights, own = int(multiplicity.sum()), multiplicity.astype(np.float64), self._left_terms
         if self._measure.name == "cosine":
-            weights = np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
+            weights *= np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
             own = (own > 0).astype(np.float64)
         total = self._left.weighted_sum(weights)
-        return float((total @ total - own.sum()) / (self.n_left * (self.n_left - 1)))
+        return float((total @ total - multiplicity @ own) / (n * (n - 1)))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         assert self._measure.estimate is not None
@@ -231,13 +239,14 @@ class MatrixSpace(Space):
     def with_itself(self) -> Floats:
         return self._similarity.convert(np.asarray(self._matrix.diagonal(), dtype=np.float64))
 
-    def mean(self) -> float | None:
-        if self.n_left < 2:
-            return None
-        step = CHUNK // self.n_right + 1
-        blocks = (self.estimates(slice(at, at + step), slice(None)) for at in range(0, self.n_left, step))
-        total = math.fsum(float(block.sum()) for block in blocks) - math.fsum(self.with_itself())
-        return total / (self.n_left * (self.n_left - 1))
+    def mean(self, multiplicity: NDArray[np.int64]) -> float | None:
+        n, total, step = int(multiplicity.sum()), 0.0, CHUNK // self.n_right + 1
+        for at in range(0, self.n_left, step):
+            block: Floats = self.estimates(slice(at, at + step), slice(None)) * multiplicity
+            every = np.arange(len(block))
+            block[every, at + every] *= 1 - 1 / multiplicity[at + every]  # an object makes no pair with itself
+            total += float((block.sum(axis=1) * multiplicity[at : at + step]).sum())
+        return total / (n * (n - 1))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         block = self._matrix[rows, columns]

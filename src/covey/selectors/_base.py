@@ -13,6 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from covey._callbacks import CallbackSupportMixin, tasks, with_callbacks
+from covey._equal import Distinct, distinct
+from covey._fitting import whole_or_nothing
 from covey._progress import progress
 from covey._random import generator
 from covey.objects import Objects, check_objects, clusters, count, pick, take
@@ -25,7 +27,10 @@ logger = logging.getLogger("covey")
 
 @dataclass(frozen=True)
 class Cluster:
-    """The objects that share a label, and their space once a selector asks for it."""
+    """The objects that share a label: equal ones merged, and their space once a selector asks for it.
+
+    A selector sees distinct objects, by their numbers in the space, and how many times each is there.
+    """
 
     label: Hashable
     members: NDArray[np.intp]
@@ -34,11 +39,63 @@ class Cluster:
     n_jobs: int | None
 
     @cached_property
+    def _distinct(self) -> Distinct:
+        return distinct(self._take(self.members), self.similarity)
+
+    @cached_property
     def space(self) -> Space:
-        objects = take(self.objects, self.members)
-        if self.similarity.kind == "matrix" and objects is not self.objects:
-            objects = objects[:, self.members]
-        return space_of(objects, self.similarity, self.members, n_jobs=self.n_jobs)
+        return space_of(self._take(self.rows), self.similarity, self.rows, n_jobs=self.n_jobs)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """For each distinct object the first row of X that holds it."""
+        return self.members[self._distinct.first]
+
+    @property
+    def kinds(self) -> NDArray[np.intp]:
+        """For each member the number of its distinct object."""
+        return self._distinct.kind
+
+    @property
+    def multiplicity(self) -> NDArray[np.int64]:
+        """How many members each distinct object stands for."""
+        return self._distinct.multiplicity
+
+    @property
+    def n_pairs(self) -> int:
+        """How many evaluations all pairs of members would take."""
+        ordered = self.members.size * (self.members.size - 1)
+        return ordered // 2 if self.space.symmetric else ordered
+
+    def prototype(
+        self,
+        *,
+        indices: NDArray[np.intp],
+        gains: NDArray[np.float64],
+        covered_by: NDArray[np.intp],
+        homogeneity: float,
+        threshold: float,
+        n_orphans: int,
+    ) -> Prototype:
+        """What was found out about the distinct objects, told of all members: copies are covered as their first is."""
+        by_member = covered_by[self.kinds]
+        return Prototype(
+            label=self.label,
+            members=self.members,
+            indices=self.rows[indices],
+            gains=gains,
+            coverage=float(np.mean(by_member >= 0)),
+            covered_by=np.where(by_member >= 0, self.rows[by_member], -1),
+            homogeneity=homogeneity,
+            threshold=threshold,
+            n_evaluations=self.space.n_evaluations,
+            scan_rate=self.space.n_evaluations / max(self.n_pairs, 1),
+            n_orphans=n_orphans,
+        )
+
+    def _take(self, rows: NDArray[np.intp]) -> Objects:
+        objects = take(self.objects, rows)
+        return objects[:, rows] if self.similarity.kind == "matrix" and objects is not self.objects else objects
 
 
 class Selector(CallbackSupportMixin, BaseEstimator, ABC):
@@ -58,6 +115,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
 
     _parameter_constraints: ClassVar[dict[str, Any]]
 
+    @whole_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select representatives of each cluster.
@@ -89,7 +147,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
                 if self.verbose > bar.shown:
                     _log(self, prototype)
                 if prototype.n_evaluations:  # else nobody has asked for the space
-                    n_pairs += cluster.space.n_pairs
+                    n_pairs += cluster.n_pairs
         found = list(self.prototypes_.values())
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
         self.n_evaluations_ = sum(prototype.n_evaluations for prototype in found)

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from covey._homogeneity import mean_similarity
+from covey._homogeneity import as_threshold, mean_similarity
 from covey._pairs import ScoredPairs
 from covey.coverage import GAINS, ORPHANS, cover
 from covey.graph import METHODS, NeighborGraph, build, choose_method
@@ -137,7 +137,7 @@ class CRS(Selector):
 
     def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
         graph, homogeneity = self._graph(cluster, rng)
-        threshold: Any = homogeneity if self.threshold == "homogeneity" else self.threshold
+        threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
         covered = cover(
             graph,
             self.coverage,
@@ -145,56 +145,44 @@ class CRS(Selector):
             gain=self.gain,
             on_orphan=self.on_orphan,
             with_itself=cluster.space.with_itself(),
+            multiplicity=cluster.multiplicity,
             refine=self.refine,
         )
-        members = cluster.members
-        return Prototype(
-            label=cluster.label,
-            members=members,
-            indices=members[covered.indices],
+        return cluster.prototype(
+            indices=covered.indices,
             gains=covered.gains,
-            coverage=covered.coverage,
-            covered_by=np.where(covered.covered_by >= 0, members[covered.covered_by], -1),
+            covered_by=covered.covered_by,
             homogeneity=homogeneity,
             threshold=-np.inf if threshold is None else float(threshold),
-            n_evaluations=cluster.space.n_evaluations,
-            scan_rate=cluster.space.scan_rate,
             n_orphans=covered.n_orphans,
         )
 
     def _graph(self, cluster: Cluster, rng: np.random.Generator) -> tuple[NeighborGraph, float]:
         """The cluster's graph and homogeneity; neither evaluates a pair that the other has evaluated."""
-        space = cluster.space
+        space, multiplicity = cluster.space, cluster.multiplicity
         k = auto_neighbors(space.n_left) if self.n_neighbors == "auto" else int(self.n_neighbors)
         if self._given is not None:
-            graph = self._given.restrict(cluster.members, k)
+            graph = self._given.among(cluster.members, cluster.kinds, k)
             if self.threshold != "homogeneity":
                 return graph, np.nan
-            homogeneity, known = mean_similarity(space, rng)
+            homogeneity, known = mean_similarity(space, multiplicity, rng)
             _check_same_similarity(space, graph, known)
-            return graph, _at_most_the_largest(homogeneity.value, graph)
+            return graph, homogeneity.value
         method = choose_method(self.graph, space, k)
         options: dict[str, Any] = {"sample_rate": self.sample_rate, "tol": self.tol, "rng": rng, "n_jobs": self.n_jobs}
         if method == "nn-descent":
-            homogeneity, known = mean_similarity(space, rng)
-            graph = build(space, k, method, known=known, **options)
-            return graph, _at_most_the_largest(homogeneity.value, graph)
-        graph = build(space, k, method, **options)
+            homogeneity, known = mean_similarity(space, multiplicity, rng)
+            return build(space, k, method, known=known, **options), homogeneity.value
+        graph = build(space, k, method, multiplicity=multiplicity, **options)
         mean = graph.mean_similarity
         if mean is None:  # the exact graph has counted every pair, but summed none
-            mean = mean_similarity(space, rng, counted=False)[0].value
-        return graph, _at_most_the_largest(mean, graph)
+            mean = mean_similarity(space, multiplicity, rng, counted=False)[0].value
+        return graph, mean
 
 
 def auto_neighbors(n: int) -> int:
     """k such that k^2 n log2(n) joins do not exceed all n (n - 1) / 2 pairs, but at least 5."""
     return max(5, int(np.sqrt((n - 1) / (2 * np.log2(n))))) if n > 1 else 5
-
-
-def _at_most_the_largest(mean: float, graph: NeighborGraph) -> float:
-    """No mean exceeds its largest term; rounding could lift it there and cut every edge of equal objects."""
-    edges = graph.similarities[graph.indices >= 0]
-    return float(min(mean, edges.max())) if edges.size else mean
 
 
 def _check_same_similarity(space: Space, graph: NeighborGraph, known: ScoredPairs | None) -> None:

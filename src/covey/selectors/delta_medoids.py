@@ -20,17 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from covey._homogeneity import mean_similarity
+from covey._homogeneity import as_threshold, mean_similarity
 from covey._known import BLOCK, KnownSimilarities
 from covey.prototype import Prototype
 from covey.selectors._base import Cluster, Selector
 
+Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
+Integers = NDArray[np.int64]
 
 BATCH = 256
 """Of how many objects the similarities to all representatives are asked at a time."""
-ROUNDING = 1e-9
-"""No mean exceeds its largest term, but one that is rounded may: so much less is asked for."""
+ROUNDED_BITS = 20
+"""Of the 53 bits of a sum of similarities, the last ones that are not compared: they hold what was rounded, so that
+sums that are equal on paper tie."""
 
 
 class DeltaMedoids(Selector):
@@ -127,43 +130,39 @@ class DeltaMedoids(Selector):
         self.n_iter_ = 0
 
     def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        space, members = cluster.space, cluster.members
+        space, multiplicity = cluster.space, cluster.multiplicity
         known = KnownSimilarities(space, self.n_jobs, "use covey.CRS, whose memory grows with n")
-        delta, homogeneity = self._delta(known, rng)
-        groups, n_iter, stopped_by = self._run(known, delta)
+        delta, homogeneity = self._delta(known, multiplicity, rng)
+        groups, n_iter, stopped_by = self._run(known, delta, multiplicity)
         self.n_iter_ = max(self.n_iter_, n_iter)
         self.stopped_by_[cluster.label] = stopped_by
-        indices, sizes = groups.by_size()
+        indices, sizes = groups.by_size(multiplicity)
         covered = groups.similarities >= delta
         covered[indices] = True
-        return Prototype(
-            label=cluster.label,
-            members=members,
-            indices=members[indices],
+        return cluster.prototype(
+            indices=indices,
             gains=sizes.astype(np.float64),
-            coverage=float(covered.mean()),
-            covered_by=np.where(covered, members[groups.medoids], -1),
+            covered_by=np.where(covered, groups.medoids, -1),
             homogeneity=homogeneity,
             threshold=delta,
-            n_evaluations=space.n_evaluations,
-            scan_rate=space.scan_rate,
             n_orphans=int(np.sum(sizes == 1)),
         )
 
-    def _delta(self, known: KnownSimilarities, rng: np.random.Generator) -> tuple[float, float]:
+    def _delta(self, known: KnownSimilarities, multiplicity: Integers, rng: np.random.Generator) -> tuple[float, float]:
         """The similarity asked for, and the homogeneity if it was needed."""
         if self.delta != "homogeneity":
             return float(self.delta), np.nan
-        found, pairs = mean_similarity(known.space, rng)
+        found, pairs = mean_similarity(known.space, multiplicity, rng)
         if pairs is not None:
             known.admit(pairs)
-        return found.value - ROUNDING * abs(found.value), found.value
+        return as_threshold(found.value), found.value
 
-    def _run(self, known: KnownSimilarities, delta: float) -> tuple["Groups", int, str]:
+    def _run(self, known: KnownSimilarities, delta: float, multiplicity: Integers) -> tuple["Groups", int, str]:
         """The last groups, the number of iterations and what ended them."""
         seen: set[bytes] = set()
         previous = b""
-        for n_iter, groups in enumerate(iterations(known, delta, self.strict, self.one_shot), start=1):
+        steps = iterations(known, delta, multiplicity, self.strict, self.one_shot)
+        for n_iter, groups in enumerate(steps, start=1):
             medoids = np.unique(groups.medoids).tobytes()
             if self.one_shot:
                 return groups, n_iter, "one_shot"
@@ -185,20 +184,24 @@ class Groups:
     medoids: Indices
     similarities: NDArray[np.float64]
 
-    def by_size(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def by_size(self, multiplicity: Integers) -> tuple[NDArray[np.intp], Integers]:
         """The medoids, that of the largest group first, then by index, and the sizes."""
-        medoids, sizes = np.unique(self.medoids, return_counts=True)
+        medoids, group = np.unique(self.medoids, return_inverse=True)
+        sizes = np.zeros(medoids.size, dtype=np.int64)
+        np.add.at(sizes, group, multiplicity)
         order = np.lexsort((medoids, -sizes))
         return medoids[order].astype(np.intp), sizes[order]
 
 
-def iterations(known: KnownSimilarities, delta: float, strict: bool, one_shot: bool) -> Iterator[Groups]:
+def iterations(
+    known: KnownSimilarities, delta: float, multiplicity: Integers, strict: bool, one_shot: bool
+) -> Iterator[Groups]:
     """The groups after each iteration, for ever."""
     medoids = np.empty(0, dtype=np.int32)
     while True:
         groups = assign(known, delta, medoids)
         if not one_shot:
-            groups = with_medoids(known, delta, groups, strict)
+            groups = with_medoids(known, delta, multiplicity, groups, strict)
         yield groups
         medoids = np.unique(groups.medoids)
 
@@ -229,28 +232,43 @@ def assign(known: KnownSimilarities, delta: float, medoids: Indices) -> Groups:
     return Groups(owners, best)
 
 
-def with_medoids(known: KnownSimilarities, delta: float, groups: Groups, strict: bool) -> Groups:
+def with_medoids(
+    known: KnownSimilarities, delta: float, multiplicity: Integers, groups: Groups, strict: bool
+) -> Groups:
     """The same groups, each with its medoid."""
     order = np.argsort(groups.medoids, kind="stable")
     starts = np.flatnonzero(np.diff(groups.medoids[order], prepend=-1))
     medoids, similarities = np.empty_like(groups.medoids), np.full(order.size, np.inf)
     for members in np.split(order.astype(np.int32), starts[1:]):
-        medoid = medoids[members] = medoid_of(known, delta, members, strict)
+        medoid = medoids[members] = medoid_of(known, delta, multiplicity, members, strict)
         others = members[members != medoid]
         similarities[others] = known.of(others, np.full(others.size, medoid, dtype=np.int32))
     return Groups(medoids, similarities)
 
 
-def medoid_of(known: KnownSimilarities, delta: float, members: Indices, strict: bool) -> np.int32:
-    """The member with the largest sum of similarities to it, the lowest of equal ones."""
+def medoid_of(
+    known: KnownSimilarities, delta: float, multiplicity: Integers, members: Indices, strict: bool
+) -> np.int32:
+    """The member with the largest sum of similarities to it, the lowest of equal ones; all copies count."""
     if members.size == 1:
         return members[0]
-    sums, least = np.empty((2, members.size))
+    copies = multiplicity[members]
+    sums, least = np.zeros((2, members.size))
+    several = copies > 1
+    sums[several] = (copies[several] - 1) * known.space.of_copies(members[several])
     step = max(1, BLOCK // members.size)
     for at in range(0, members.size, step):
         part = slice(at, at + step)
         values = known.block(members, members[part], itself=np.nan)
-        sums[part], least[part] = np.nansum(values, axis=0), np.nanmin(values, axis=0)
+        sums[part] += np.nansum(values * copies[:, None], axis=0)
+        least[part] = np.nanmin(values, axis=0)
+    sums = without_rounding(sums)
     if strict:
         sums[least < delta] = -np.inf
     return members[np.argmax(sums)]
+
+
+def without_rounding(sums: Floats) -> Floats:
+    """Sums to compare: those that differ by no more than rounding are the same."""
+    unit = np.ldexp(1.0, np.frexp(np.abs(sums).max())[1] - 53 + ROUNDED_BITS)
+    return np.rint(sums / unit)
