@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from covey.similarity import Similarity
+from covey._missing import is_missing
+from covey.similarity import STRINGS, Similarity
 
 Objects = Any
 """np.ndarray, scipy.sparse.csr_array or list."""
@@ -38,6 +39,8 @@ def check_objects(X: Any, similarity: Similarity, estimator: Any = None, reset: 
         if reset:
             _check_matrix(matrix, similarity)
         return matrix
+    if similarity.kind == "strings":
+        return _check_strings(X, similarity)
     if similarity.kind == "rows":
         if _is_profiles(X):
             return list(X)
@@ -60,12 +63,29 @@ def _check_sequence(X: Any) -> None:
         raise ValueError("X must hold at least one object, got an empty X.")
 
 
+def _check_strings(X: Any, similarity: Similarity) -> list[str]:
+    if _is_frame(X) or sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim != 1):
+        raise TypeError(
+            f"X must be a sequence of strings for similarity={similarity.function!r}, got {type(X).__name__} of shape "
+            f"{X.shape}; pass one column of it, or use a similarity of rows."
+        )
+    strings = X.tolist() if isinstance(X, np.ndarray) else list(X)
+    for position, value in enumerate(strings):
+        if not isinstance(value, str):
+            shown = value if is_missing(value) else type(value).__name__
+            raise TypeError(
+                f"X must hold only strings for similarity={similarity.function!r}, got {shown} at position {position}; "
+                "drop such objects or turn them into strings."
+            )
+    return strings
+
+
 def _check_features(X: Any) -> None:
-    """Say what a named similarity needs before scikit-learn says that a string is no float."""
+    """Say what a similarity of rows needs before scikit-learn says that a string is no float."""
     if _first_is(X, str):
         raise ValueError(
-            "X must hold rows of numbers, sets or dicts of numbers for a named similarity, got strings; "
-            "pass similarity= a callable s(a, b), for example rapidfuzz.fuzz.ratio."
+            "X must hold rows of numbers, sets or dicts of numbers for this similarity, got strings; "
+            f"pass similarity= one of {sorted(STRINGS)} or a callable s(a, b)."
         )
     if _is_frame(X) and not _is_numeric(X):
         for name in X.columns:

@@ -20,6 +20,7 @@ from covey.space._base import RenumberedSpace, Space
 from covey.space._functions import BatchSpace, CompiledSpace, FunctionSpace, ObjectSpace
 from covey.space._matrix import MatrixSpace
 from covey.space._rows import RowSpace
+from covey.space._strings import StringSpace
 
 __all__ = ["MatrixSpace", "RenumberedSpace", "RowSpace", "Space", "space_of"]
 
@@ -39,11 +40,13 @@ def space_of(
     `n_jobs` processes call a plain Python function; compiled ones leave threads to their callers.
     """
     square = against is None
-    right = objects if square else against
+    right: Objects = objects if square else against
     if similarity.kind == "matrix":
         return MatrixSpace(similarity, objects, square)
     if similarity.kind == "rows":
         return RowSpace(similarity, *rows_of(objects, right, similarity.measure), square)
+    if similarity.kind == "strings":
+        return StringSpace(similarity, objects, right, square)
     rows = np.arange(count(objects)) if rows is None else rows
     against_rows = rows if square or against_rows is None else against_rows
     space: type[FunctionSpace] = BatchSpace
