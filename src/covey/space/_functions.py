@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from covey._pool import Pool
 from covey.objects import Objects, count
-from covey.similarity import Similarity
+from covey.similarity import LARGEST, Similarity
 from covey.space._base import Space
 
 Floats = NDArray[np.float64]
@@ -39,14 +39,14 @@ class FunctionSpace(Space):
         super().__init__(count(left), count(right), symmetric=square and similarity.symmetric)
         self._under_way = 0
         self._pool = None if self.threaded else Pool(n_jobs)
-        self._similarity, self._left, self._right = similarity, left, right
+        self.similarity, self._left, self._right = similarity, left, right
         self._left_rows, self._right_rows = left_rows, right_rows
         self._left_noun = "object" if square else "query"
 
     def with_itself(self) -> Floats:
-        if self._similarity.conversion is None:
+        if self.similarity.conversion is None:
             return np.ones(self.n_left)
-        return self._similarity.convert(np.zeros(self.n_left))
+        return self.similarity.convert(np.zeros(self.n_left))
 
     def n_done(self) -> int:
         return self.n_evaluations + self._under_way
@@ -55,17 +55,17 @@ class FunctionSpace(Space):
         self._under_way = 0
         values = self._call(i, j) if self._pool is None else self._pool.call(self, i, j)
         self._under_way = 0
-        bad = ~np.isfinite(values)
+        bad = ~(np.abs(values) < LARGEST)
         if bad.any():
             at = int(np.flatnonzero(bad)[0])
             raise ValueError(self._complaint(i[at], j[at], f"returned {values[at]}"))
-        if self._similarity.conversion is not None and values.size and values.min() < 0:
+        if self.similarity.conversion is not None and values.size and values.min() < 0:
             at = int(np.argmin(values))
             raise ValueError(
                 f"The distance of {self._name(i[at], j[at])} is {values[at]}, but a distance must not be negative; "
                 "pass a similarity without covey.from_distance."
             )
-        return self._similarity.convert(values)
+        return self.similarity.convert(values)
 
     @abstractmethod
     def _call(self, i: Indices, j: Indices) -> Floats:
@@ -80,7 +80,8 @@ class FunctionSpace(Space):
 
     def _complaint(self, i: int, j: int, what: str) -> str:
         return (
-            f"The similarity of {self._name(i, j)} {what}, but it must be one finite real number; "
+            f"The similarity of {self._name(i, j)} {what}, but it must be one finite real number, "
+            f"below {LARGEST:g} in magnitude; "
             "mend the similarity function or leave these objects out."
         )
 
@@ -107,7 +108,7 @@ class ObjectSpace(FunctionSpace):
     def _call_chunk(self, i: Indices, j: Indices) -> Floats:
         values = self._values = array("d")  # keeps the results before a failing pair, so their number tells its place
         try:
-            values.extend(map(self._similarity.function, self._left_objects.take(i), self._right_objects.take(j)))
+            values.extend(map(self.similarity.function, self._left_objects.take(i), self._right_objects.take(j)))
         except Exception as error:
             raise self._trouble(i[len(values)], j[len(values)], error) from error
         if len(values) < i.size:  # `extend` takes this one for the end of its input
@@ -119,7 +120,7 @@ class ObjectSpace(FunctionSpace):
     def _trouble(self, i: int, j: int, error: Exception) -> Exception:
         """Whether the function failed or its result is no number is told by calling it again."""
         try:
-            result = self._similarity.function(self._left_objects[i], self._right_objects[j])
+            result = self.similarity.function(self._left_objects[i], self._right_objects[j])
         except Exception:
             return self._failure(i, j, error)
         if isinstance(result, Real):  # it has failed once, and not again
@@ -132,7 +133,7 @@ class BatchSpace(FunctionSpace):
     """Any objects under a function that scores many pairs at once."""
 
     def _call(self, i: Indices, j: Indices) -> Floats:
-        size = self._similarity.batch_size
+        size = self.similarity.batch_size
         values = np.empty(i.size)
         for at in range(0, i.size, size):
             batch = slice(at, at + size)
@@ -143,15 +144,18 @@ class BatchSpace(FunctionSpace):
     def _call_batch(self, i: Indices, j: Indices) -> Floats:
         span = f"in the batch of {i.size} pairs from {self._name(i[0], j[0])} on"
         try:
-            result = self._similarity.function(_pick(self._left, i), _pick(self._right, j))
+            result = self.similarity.function(_pick(self._left, i), _pick(self._right, j))
         except Exception as error:
             raise RuntimeError(f"The batched similarity raised {_brief(error)}, {span}.") from error
-        values = np.asarray(result)
+        try:
+            values = np.asarray(result)
+            got = f"an array of shape {values.shape} and dtype {values.dtype}"
+        except Exception as error:  # NumPy's, or that of an object of another library
+            values, got = np.empty(0, dtype=object), f"{type(result).__name__}, which is no array: {_brief(error)}"
         if values.shape != (i.size,) or values.dtype.kind not in "fiub":
             raise TypeError(
-                f"A batched similarity must return one real number a pair, {i.size} in all, {span}; "
-                f"got an array of shape {values.shape} and dtype {values.dtype}; a function of a single pair needs no "
-                "covey.batched."
+                f"A batched similarity must return one real number a pair, {i.size} in all, {span}; got {got}; a "
+                "function of a single pair needs no covey.batched."
             )
         return values.astype(np.float64, copy=False)
 
@@ -165,10 +169,10 @@ class CompiledSpace(FunctionSpace):
         values = np.full(i.size, np.nan)
         try:
             if isinstance(self._left, np.ndarray):
-                _dense_loop(self._similarity.function)(self._left, self._right, i, j, values)
+                _dense_loop(self.similarity.function)(self._left, self._right, i, j, values)
             else:
                 a, b = self._left, self._right
-                loop = _csr_loop(self._similarity.function)
+                loop = _csr_loop(self.similarity.function)
                 loop(a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, values)
         except Exception as error:
             if type(error).__module__.startswith("numba"):
