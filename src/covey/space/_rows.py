@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from covey._bounds import SHORTEST, WIDEST, Bounds
 from covey.rows import CsrRows, DenseRows
-from covey.similarity import Similarity
+from covey.similarity import LARGEST, Similarity
 from covey.space._base import Space
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ class RowSpace(Space):
         terms = rows.with_itself(self._measure.term)
         # Squared lengths are multiplied with each other, and must not lose their digits in products of the rows' type.
         info = np.finfo(rows.values.dtype)
-        self._refuse(rows, np.flatnonzero(~(terms < min(1e150, float(info.max) / 4))), "large", "down")
+        self._refuse(rows, np.flatnonzero(~(terms < min(LARGEST, float(info.max) / 4))), "large", "down")
         if self._measure.name == "cosine":  # they are divided by, too
             short = np.flatnonzero(terms < max(1e-150, float(info.tiny) / float(info.eps)))
             self._refuse(rows, short[rows.nonzero(short)], "small", "up")
@@ -69,7 +69,8 @@ class RowSpace(Space):
             weights = np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
             own = (own > 0).astype(np.float64)
         total = self._left.weighted_sum(weights)
-        return float((total @ total - own.sum()) / (self.n_left * (self.n_left - 1)))
+        squared = (total * total).sum()  # NumPy adds in one order; a BLAS product's depends on its threads
+        return float((squared - own.sum()) / (self.n_left * (self.n_left - 1)))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         assert self._measure.estimate is not None
