@@ -226,22 +226,26 @@ def set_blas_threads(n):
 @pytest.mark.parametrize("first_ends_first", [True, False])
 def test_interleaved_products_leave_blas_as_it_was(first_ends_first):
     """Both compute at once, and BLAS keeps to one thread until both have ended, whichever does first."""
-    both_started, one_has_ended = threading.Barrier(2), threading.Event()
+    started, both_started, one_has_ended = threading.Event(), threading.Event(), threading.Event()
     before, seen = blas_threads(), []
 
     def ends_first(task):
+        started.set()
         both_started.wait()
 
     def ends_last(task):
-        both_started.wait()
+        started.set()
         one_has_ended.wait()
         seen.extend(blas_threads())
 
     set_blas_threads(2)
-    order = [ends_first, ends_last] if first_ends_first else [ends_last, ends_first]
-    threads = {task: threading.Thread(target=run_threads, args=(task, [0], 2, True, True)) for task in order}
-    for thread in threads.values():
-        thread.start()
+    threads = {}
+    for task in [ends_first, ends_last] if first_ends_first else [ends_last, ends_first]:
+        started.clear()
+        threads[task] = threading.Thread(target=run_threads, args=(task, [0], 2, True, True))
+        threads[task].start()
+        started.wait()
+    both_started.set()
     threads[ends_first].join()
     one_has_ended.set()
     threads[ends_last].join()
