@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils import get_tags
 
 import covey
 from tests import reference
@@ -182,9 +183,7 @@ def test_grid_search_pipeline_clone_and_pickle(digits):
 
 def test_cross_validation_slices_a_precomputed_matrix_both_ways(digits):
     X, y, *_ = digits
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    matrix = np.clip(unit @ unit.T, 0, 1)
-    np.fill_diagonal(matrix, 1)
+    matrix = cosines(X)
     scores = cross_val_score(covey.NearestPrototypeClassifier(covey.CRS(5, similarity="precomputed")), matrix, y, cv=3)
     plain = cross_val_score(covey.NearestPrototypeClassifier(covey.CRS(5)), X, y, cv=3)
     np.testing.assert_allclose(scores, plain, atol=0.01)
@@ -262,3 +261,75 @@ def test_what_representatives_stand_for(seed, refine):
         counted = [int((found.covered_by == row).sum()) for row in found.indices]
         assert found.stands_for.tolist() == counted
         assert found.stands_for.sum() == round(found.coverage * found.members.size)
+
+
+def test_parameters_changed_after_fit_are_checked_where_they_are_used(digits):
+    X, y, Q, _ = digits
+    model = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, y)
+    wrong = [
+        ({"reject": 0.999, "unknown_label": "?"}, TypeError, "unknown_label must be of the labels' type, got '?'"),
+        ({"reject": 0.999, "unknown_label": 3}, ValueError, "unknown_label must not be a class, got 3"),
+        ({"reject": True}, TypeError, "reject must be None, 'threshold' or a number, got True"),
+        ({"reject": np.True_}, ValueError, "'reject' parameter of NearestPrototypeClassifier must be"),
+        ({"reject": float("nan")}, ValueError, "'reject' parameter of NearestPrototypeClassifier must be"),
+        ({"reject": "always"}, ValueError, "'reject' parameter of NearestPrototypeClassifier must be"),
+    ]
+    for parameters, error, message in wrong:
+        model.set_params(**{"reject": None, "unknown_label": -1, **parameters})
+        for method in (model.predict, model.explain):
+            with pytest.raises(error, match=message):
+                method(Q)
+        with pytest.raises(error, match=message):
+            clone(model).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "unknown"),
+    [
+        (np.array([0, 200], dtype=np.uint8), -1),
+        (np.array([1, 2**63], dtype=np.uint64), -1),
+        (np.array([2**53, 2**53 + 1]), 0.5),
+        (np.array(["a", "b"]), "unknown"),
+        (np.array(["a", "b"], dtype=object), "unknown"),
+    ],
+    ids=["uint8", "uint64", "a float among integers", "text", "objects"],
+)
+def test_rejection_keeps_the_other_labels_exactly(labels, unknown):
+    model = covey.NearestPrototypeClassifier(covey.KeepAll(), reject=0.9, unknown_label=unknown).fit(np.eye(2), labels)
+    answers = model.predict([[1.0, 0], [0, 1], [1, 1]])
+    assert answers.tolist() == [*labels.tolist(), unknown]
+    assert model.predict(np.eye(2)).dtype == answers.dtype
+
+
+def cosines(X):
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    matrix = np.clip(unit @ unit.T, 0, 1)
+    np.fill_diagonal(matrix, 1)
+    return matrix
+
+
+@pytest.mark.parametrize("how", [None, "inverse", "negative"])
+@pytest.mark.parametrize("piped", [False, True], ids=["alone", "in a pipeline"])
+def test_precomputed_similarities_and_distances_are_cross_validated(digits, how, piped):
+    """scikit-learn then takes the columns of the training objects, too."""
+    X, y, *_ = digits
+    X, y = X[:300], y[:300]
+    matrix = cosines(X) if how is None else np.sqrt(2 - 2 * cosines(X))
+    similarity = "precomputed" if how is None else covey.from_distance("precomputed", how)
+    model = covey.NearestPrototypeClassifier(covey.CRS(5, gain="count", similarity=similarity))
+    prefix = "model__" if piped else ""
+    estimator = Pipeline([("model", model)]) if piped else model
+    folds = list(StratifiedKFold(3).split(X, y))
+    expected = [clone(model).fit(matrix[np.ix_(a, a)], y[a]).score(matrix[np.ix_(b, a)], y[b]) for a, b in folds]
+    np.testing.assert_array_equal(cross_val_score(estimator, matrix, y, cv=folds), expected)
+    search = GridSearchCV(estimator, {f"{prefix}selector__n_neighbors": [3, 10]}, cv=3).fit(matrix, y)
+    assert search.best_score_ > 0.8
+    assert search.predict(matrix[:50]).tolist() == search.best_estimator_.predict(matrix[:50]).tolist()
+    assert get_tags(model.selector).input_tags.pairwise
+
+
+def test_queries_as_distances_must_not_be_negative():
+    distances = 1 - np.eye(3)
+    model = covey.NearestPrototypeClassifier(covey.KeepAll(similarity=covey.from_distance("precomputed")))
+    with pytest.raises(ValueError, match="X must not hold negative numbers as precomputed distances, got -1"):
+        model.fit(distances, [0, 1, 2]).predict([[0.0, -1.0, 2.0]])

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 import covey
 from tests import reference
@@ -74,3 +75,15 @@ def test_fashion_mnist_has_the_homogeneity_of_the_paper(fashion):
 def test_wrong_number_of_pairs():
     with pytest.raises(ValueError, match="n_pairs must be an int of at least 2, got 1"):
         covey.homogeneity(np.eye(3), n_pairs=1)
+
+
+@pytest.mark.parametrize("name", ["cosine", "dot"])
+@pytest.mark.parametrize("width", [20, 30_000])
+def test_it_does_not_depend_on_the_threads_of_the_blas(name, width):
+    """A BLAS shares out wide products, and adds up the parts in another order."""
+    X = np.random.default_rng(0).random((300, width))
+    values = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, "blas"):
+            values.append(covey.homogeneity(X, name).value)
+    assert values[0] == values[1]

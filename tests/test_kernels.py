@@ -192,6 +192,11 @@ CASES = {
     _kernels.dense_absolute: lambda: dense_case(np.float32),
     _kernels.dense_minimum: lambda: dense_case(np.float64),
     _kernels.dense_mismatches: lambda: dense_case(np.float32),
+    _kernels.dense_weighted_sum: lambda: (
+        rng.integers(-4, 5, (20, 37)).astype(np.float32),
+        rng.integers(0, 5, 20) / 4,
+        rng.integers(0, 5, 37) / 1.0,
+    ),
     _kernels.csr_sum: lambda: csr_case(rng.integers(5)),
     _kernels.csr_shared_sum: lambda: (lambda term, *rest: (term, 30, *rest))(*csr_case(rng.integers(2))),
     _kernels.shared_term: lambda: (rng.integers(5), *rng.integers(0, 3, 2).astype(float)),

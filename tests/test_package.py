@@ -33,6 +33,7 @@ def test_public_names():
         "KeepAll",
         "NearestPrototypeClassifier",
         "NeighborGraph",
+        "OneProcessWarning",
         "Prototype",
         "PrototypeMapDisplay",
         "RandomSelector",

@@ -1,7 +1,11 @@
-"""Named similarities against their definitions, on every kind of rows; batches, distances, wrong names."""
+"""Named similarities against their definitions, on rows of every kind and strings; batches, distances, wrong names."""
+
+import sys
 
 import numpy as np
+import pandas as pd
 import pytest
+import rapidfuzz.distance
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,11 +13,11 @@ from hypothesis.extra.numpy import arrays
 
 import covey
 from covey.rows import CsrRows
-from covey.similarity import DISTANCES, MEASURES, names, resolve
+from covey.similarity import DISTANCES, MEASURES, STRINGS, names, resolve
 from covey.space import space_of
 from tests import reference
 
-NAMED = sorted(set(names()) - {"precomputed"})
+NAMED = sorted(set(names()) - {"precomputed", *STRINGS})
 
 
 def whole_numbers(name):
@@ -198,7 +202,9 @@ def test_table_is_complete():
         ([{"a"}, {"b"}], "hamming", "similarity='hamming' needs rows of one width, got sets or dicts; use 'jaccard'"),
         (np.full((2, 2), 1e-80), "cosine", "too small for float64 arithmetic"),
         (sp.csr_array(np.full((2, 2), 1e20, np.float32)), "euclidean", "too large for float32 arithmetic"),
-        (["ab", "cd"], "cosine", "got strings; pass similarity= a callable"),
+        (["ab", "cd"], "cosine", r"got strings; pass similarity= one of \['indel', .* or a callable"),
+        ([{"a": 1}, {"a": pd.NA}], "cosine", "object 1 holds <NA>; leave such values out"),
+        ([{"a": np.datetime64("NaT")}], "cosine", "object 0 holds .*NaT"),
         (np.full((2, 2), 1e30, np.float32), "cosine", "too large for float32 arithmetic, first in row 0; scale X down"),
         (np.full((2, 2), 1e-30, np.float32), "cosine", "too small for float32 arithmetic, first in row 0; scale X up"),
     ],
@@ -229,3 +235,96 @@ def test_spread_out_rows_give_the_same_bits(statistic):
     together = rows.sums(statistic, i, rows, j)  # enough pairs to spread rows out
     alone = np.concatenate([rows.sums(statistic, i[t : t + 1], rows, j[t : t + 1]) for t in range(i.size)])
     np.testing.assert_array_equal(together, alone)
+
+
+texts = st.lists(st.text(st.sampled_from("abcdé\U0001f600 "), max_size=90), min_size=2, max_size=12)
+
+
+@pytest.mark.parametrize("name", STRINGS)
+@given(strings=texts)
+def test_similarities_of_strings_are_those_of_rapidfuzz_to_the_bit(name, strings):
+    """Pairs and whole blocks go by different functions of rapidfuzz; a graph mixes them, so that they must agree."""
+    one_pair = getattr(rapidfuzz.distance, STRINGS[name]).normalized_similarity
+    space = space_of(strings, resolve(name))
+    i, j = every_pair(len(strings))
+    expected = np.array([one_pair(strings[a], strings[b]) for a, b in zip(i, j, strict=True)])
+    np.testing.assert_array_equal(space.score(i, j), expected)
+    np.testing.assert_array_equal(space.estimates(slice(None), slice(None)).ravel(), expected)
+    np.testing.assert_array_equal(space.score(j, i), expected)
+    np.testing.assert_array_equal(space.with_itself(), [one_pair(a, a) for a in strings])
+
+
+def surnames_like(n):
+    rng = np.random.default_rng(0)
+    return ["".join(rng.choice(list("abcdef"), rng.integers(3, 9))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("graph", ["exact", "nn-descent"])
+@pytest.mark.parametrize("name", STRINGS)
+def test_strings_by_name_select_as_strings_by_function(name, graph):
+    """On any number of threads, in any form of a sequence of strings."""
+    strings = surnames_like(120)
+    one_pair = getattr(rapidfuzz.distance, STRINGS[name]).normalized_similarity
+    options = {"graph": graph, "random_state": 0, "threshold": 0.3}
+    expected = covey.CRS(5, similarity=one_pair, **options).fit(strings)
+    for X in (strings, tuple(strings), np.array(strings), np.array(strings, dtype=object), pd.Series(strings)):
+        for n_jobs in (1, 2):
+            found = covey.CRS(5, similarity=name, n_jobs=n_jobs, **options).fit(X)
+            assert found.sample_indices_.tolist() == expected.sample_indices_.tolist()
+            assert found.n_evaluations_ == expected.n_evaluations_
+
+
+def test_a_model_of_strings_is_saved_with_the_name_of_its_similarity(tmp_path):
+    strings = surnames_like(60)
+    model = covey.NearestPrototypeClassifier(covey.CRS(3, similarity="jaro-winkler")).fit(strings, np.arange(60) % 2)
+    covey.save(model, tmp_path / "m")
+    again = covey.load(tmp_path / "m")
+    assert again.predict(surnames_like(90)).tolist() == model.predict(surnames_like(90)).tolist()
+    assert again.selector_.similarity == "jaro-winkler"
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (["ab", None], "only strings for similarity='osa', got None at position 1; drop such objects"),
+        (["ab", b"cd"], "got bytes at position 1"),
+        ([["ab"], ["cd"]], "got list at position 0"),
+        (pd.Series(["ab", None, "cd"]), "got nan at position 1"),
+        (np.eye(2), r"sequence of strings for similarity='osa', got ndarray of shape \(2, 2\); pass one column"),
+        (pd.DataFrame({"a": ["x", "y"]}), r"got DataFrame of shape \(2, 1\); pass one column of it"),
+        (sp.eye_array(2, format="csr"), "got csr_array of shape"),
+    ],
+)
+def test_similarities_of_strings_refuse_all_else(X, message):
+    with pytest.raises(TypeError, match=message):
+        covey.CRS(similarity="osa").fit(X)
+
+
+def test_without_rapidfuzz_one_sentence_tells_what_to_install(monkeypatch):
+    for module in [name for name in sys.modules if name.startswith("rapidfuzz.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    with pytest.raises(
+        ModuleNotFoundError, match=r'needs rapidfuzz.*, which is not installed; run: pip install "covey\[text\]"'
+    ):
+        covey.CRS(similarity="levenshtein").fit(["ab", "cd"])
+
+
+@pytest.mark.parametrize(
+    ("X", "similarity", "message"),
+    [
+        ([1, 2, 3], lambda a, b: 1e300, r"object 0 and object 1 returned 1e\+300, .* below 1e\+150 in magnitude"),
+        ([1, 2, 3], lambda a, b: -1e300, r"object 0 and object 1 returned -1e\+300, .* below 1e\+150 in magnitude"),
+        ([1, 2, 3], covey.batched(lambda A, B: [1e150] * len(A)), r"returned 1e\+150"),
+        ([1, 2, 3], covey.from_distance(lambda a, b: 1e308, "negative"), r"returned 1e\+308"),
+        (np.full((2, 2), 1e200), "precomputed", r"below 1e\+150 .* got 1e\+200 at row 0, column 0; scale X down"),
+        (sp.csr_array([[1, -1e200], [0, 1]]), "precomputed", r"got -1e\+200 at row 0, column 1"),
+        (np.array([[0, 1e300], [1e300, 0]]), covey.from_distance("precomputed"), r"got 1e\+300 at row 0, column 1"),
+        (np.array([[1.0], [1e200]]), covey.from_distance("manhattan", "negative"), "too large for float64 arithmetic"),
+    ],
+)
+@pytest.mark.parametrize("selector", [covey.CRS, covey.DeltaMedoids, covey.DS3])
+def test_similarities_whose_sums_would_overflow_are_refused(selector, X, similarity, message):
+    """One rule for the whole library, where scores enter it."""
+    with pytest.raises(ValueError, match=message):
+        selector(similarity=similarity).fit(X)

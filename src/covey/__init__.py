@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from covey._homogeneity import Homogeneity, homogeneity
+    from covey._pool import OneProcessWarning
     from covey._recall import Recall
     from covey.classifier import Explanation, NearestPrototypeClassifier
     from covey.coverage import Cover, cover
@@ -35,6 +36,7 @@ _HOME = {
     "KeepAll": "covey.selectors.simple",
     "NearestPrototypeClassifier": "covey.classifier",
     "NeighborGraph": "covey.graph",
+    "OneProcessWarning": "covey._pool",
     "Prototype": "covey.prototype",
     "PrototypeMapDisplay": "covey.displays",
     "RandomSelector": "covey.selectors.simple",
@@ -63,6 +65,7 @@ __all__ = [
     "KeepAll",
     "NearestPrototypeClassifier",
     "NeighborGraph",
+    "OneProcessWarning",
     "Prototype",
     "PrototypeMapDisplay",
     "RandomSelector",

@@ -3,9 +3,10 @@
 1. Time the first pairs. Processes are worth their while only if the work left is longer than `WORTH_IT`.
 2. Write the space (objects and function) to a file, once; each worker reads it when it first meets it.
 3. Share out the pairs in batches of about `BATCH_SECONDS`, so that handing them over costs next to nothing.
+4. If the space cannot be written or read, say so once and go on in this process.
 
-A worker answers with its batch's values, or with the error and its cause, which lose their link on the way back. The
-values are those of one process, in the same order; evaluations are counted by the caller.
+A worker answers with its batch's values, or with the error that one process would have raised. The values are those of
+one process, in the same order; evaluations are counted by the caller.
 """
 
 import math
@@ -13,8 +14,10 @@ import os
 import pickle
 import tempfile
 import time
+import traceback
+import warnings
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs, wrap_non_picklable_objects
@@ -29,6 +32,28 @@ BATCH_SECONDS = 0.1
 
 _at_hand: tuple[str, Any] = ("", None)
 """A worker keeps the space that it read last."""
+
+_complained_of: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+"""Similarities that a warning was about, by identity: the clusters of one fit share theirs."""
+
+
+class OneProcessWarning(UserWarning):
+    """A similarity cannot be sent to other processes, so that one process does all the work."""
+
+
+class UnsendableError(Exception):
+    """A space cannot be written by this process, or cannot be read by a worker."""
+
+
+class Answer(NamedTuple):
+    """What a worker sends back: the values of its batch, or the error that stands in their place."""
+
+    values: Floats
+    error: Exception | None = None
+    cause: bytes | None = None
+    """The error's cause, if it can be sent: an exception of the user's own may be of any kind."""
+    story: str = ""
+    """How the cause came about, in the worker's words."""
 
 
 class Pool:
@@ -55,7 +80,12 @@ class Pool:
         if seconds * i.size <= WORTH_IT:
             return np.concatenate([first, space._call(i, j)])
         size = min(math.ceil(BATCH_SECONDS / seconds), -(-i.size // n_processes))
-        return np.concatenate([first, *self._share_out(space, i, j, size, n_processes)])
+        try:
+            return np.concatenate([first, *self._share_out(space, i, j, size, n_processes)])
+        except UnsendableError as error:
+            self._n_jobs = 1
+            _complain(space.similarity, error)
+            return np.concatenate([first, space._call(i, j)])
 
     def _share_out(self, space: Any, i: Indices, j: Indices, size: int, n_processes: int) -> list[Floats]:
         path = self._file(space)
@@ -63,12 +93,13 @@ class Pool:
             delayed(_work)(path, i[at : at + size], j[at : at + size]) for at in range(0, i.size, size)
         )
         parts, failures = [], []
-        for values, error, cause in answers:  # all of them: a call left behind would go on
-            parts.append(values)
-            space._under_way += values.size
-            failures += [] if error is None else [(error, cause)]
-        for error, cause in failures:
-            raise error from cause
+        for answer in answers:  # all of them: a call left behind would go on
+            parts.append(answer.values)
+            space._under_way += answer.values.size
+            failures += [] if answer.error is None else [answer]
+        for failure in failures:
+            assert failure.error is not None
+            raise failure.error from _cause(failure)
         return parts
 
     def _file(self, space: Any) -> str:
@@ -76,17 +107,65 @@ class Pool:
             handle, self._path = tempfile.mkstemp(prefix="covey-")
             weakref.finalize(self, os.unlink, self._path)
             with os.fdopen(handle, "wb") as file:
-                # Lambdas and classes of the user's own script travel by value.
-                pickle.dump(wrap_non_picklable_objects(space, keep_wrapper=False), file)
+                try:
+                    pickle.dump(_sendable(space), file)
+                except Exception as error:  # whatever the user's objects raise when they are asked for their state
+                    raise UnsendableError(_in_one_line(error)) from error
         return self._path
 
 
-def _work(path: str, i: Indices, j: Indices) -> tuple[Floats, Exception | None, BaseException | None]:
+def _sendable(value: Any) -> Any:
+    """Lambdas and classes of the user's own script travel by value."""
+    return wrap_non_picklable_objects(value, keep_wrapper=False)
+
+
+def _complain(similarity: Any, error: UnsendableError) -> None:
+    if id(similarity) in _complained_of:
+        return
+    _complained_of[id(similarity)] = similarity
+    warnings.warn(
+        f"{similarity!r} or its objects cannot be sent to other processes, so that one process computes all of it; "
+        f"define what it uses at the top of a module, or pass n_jobs=1. The reason was {error}.",
+        OneProcessWarning,
+        stacklevel=2,
+    )
+
+
+def _work(path: str, i: Indices, j: Indices) -> Answer:
     global _at_hand
-    if _at_hand[0] != path:
-        with open(path, "rb") as file:
-            _at_hand = (path, pickle.load(file))
     try:
-        return _at_hand[1]._call(i, j), None, None
+        if _at_hand[0] != path:
+            with open(path, "rb") as file:
+                _at_hand = (path, pickle.load(file))
+    except Exception as error:  # whatever the user's objects raise when they are made again
+        return Answer(np.empty(0), UnsendableError(_in_one_line(error)))
+    try:
+        return Answer(_at_hand[1]._call(i, j))
     except (RuntimeError, TypeError) as error:
-        return np.empty(0), error, error.__cause__
+        return _failure(error)
+
+
+def _failure(error: Exception) -> Answer:
+    if error.__cause__ is None:
+        return Answer(np.empty(0), error)
+    story = "".join(traceback.format_exception(error.__cause__))
+    try:
+        cause = pickle.dumps(_sendable(error.__cause__))
+    except Exception:  # it holds something that cannot be sent
+        cause = None
+    return Answer(np.empty(0), error, cause, story)
+
+
+def _cause(answer: Answer) -> BaseException | None:
+    """The cause of an answer's error; where it cannot be made again, one that tells its story."""
+    if not answer.story:
+        return None
+    try:
+        cause = pickle.loads(answer.cause or b"")
+    except Exception:  # its class may want other arguments than it keeps
+        cause = None
+    return cause if isinstance(cause, BaseException) else RuntimeError(answer.story)
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,9 +15,9 @@ from covey._callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey._exact import nearest
 from covey._fitting import whole_or_nothing
 from covey._progress import progress
-from covey.objects import Objects, check_labels, check_objects, count, take
+from covey.objects import Objects, check_labels, check_objects, count, exact_array, take
 from covey.selectors.crs import CRS
-from covey.similarity import Similarity, resolve
+from covey.similarity import Similarity, is_precomputed, resolve
 from covey.space import space_of
 
 Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "selector": [HasMethods(["fit_resample", "get_params"]), None],
-        "reject": [StrOptions({"threshold"}), Real, None],
+        "reject": [StrOptions({"threshold"}), Interval(Real, None, None, closed="neither"), None],
         "unknown_label": "no_validation",
     }
 
@@ -108,7 +108,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             come as rows of their similarities to these objects, one column each.
         y : sequence of labels
         """
-        self._validate_params()
+        self._check_parameters()
         if y is None:
             raise ValueError("NearestPrototypeClassifier requires y to be passed, but the target y is None.")
         if isinstance(self.selector, type):
@@ -118,29 +118,32 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         similarity = resolve(selector.similarity)
         objects = check_objects(X, similarity, self)
         y = check_labels(y, count(objects))
-        check_classification_targets(y)
+        if y.dtype.kind != "O":  # strings, or whole numbers beyond any one type, which scikit-learn does not know
+            check_classification_targets(y)
         with tasks(self, 1, X, y) as told, told.part("selector", selector):
             self.selector_ = selector.fit(X, y)
         self.classes_ = np.unique(y)
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, rows if similarity.kind == "matrix" else take(objects, rows))
-        self._check_reject()
+        self._bars()
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the representative r with the largest s(x, r); of equally similar ones, the lowest row."""
+        bars = self._bars()
         nearest_ones, similarities = self._search(X, 1)
         winners = self._classes_of[nearest_ones[:, 0]]
-        return self._answers(winners, similarities[:, 0])[0]
+        return self._answers(winners, similarities[:, 0] < bars[winners])
 
     def explain(self, X: Any) -> "Explanation":
         """What `predict` answers, and why: who decided, which class came second, and by how much it lost."""
+        bars = self._bars()
         rows, similarities = self.class_evidence(X)
-        self._check_reject()
         every = np.arange(len(rows))
         winners = _best(rows, similarities)
         best = similarities[every, winners]
-        labels, rejected = self._answers(winners, best)
+        rejected = best < bars[winners]
+        labels = self._answers(winners, rejected)
         if self.classes_.size == 1:
             return Explanation(labels, rejected, rows[every, winners], best, None, None)
         similarities[every, winners] = -np.inf
@@ -162,9 +165,11 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         similarities : float array of shape (n_objects, n_classes)
         """
         check_is_fitted(self)
-        queries = self._check_queries(X)
+        similarity = self._similarity
+        queries = self._check_queries(X, similarity)
         every = np.arange(self._rows.size)
-        best = [self._nearest(queries, every[self._classes_of == label], 1) for label in range(self.classes_.size)]
+        classes = [every[self._classes_of == label] for label in range(self.classes_.size)]
+        best = [self._nearest(similarity, queries, chosen, 1) for chosen in classes]
         return self._rows[np.hstack([rows for rows, _ in best])], np.hstack([values for _, values in best])
 
     def decision_function(self, X: Any) -> Floats:
@@ -193,7 +198,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = getattr(self.selector, "similarity", None) == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(getattr(self.selector, "similarity", None))
         return tags
 
     def _remember(self, rows: NDArray[np.intp], representatives: Objects) -> None:
@@ -209,58 +214,70 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     def _search(self, X: Any, n: int) -> tuple[NDArray[np.intp], Floats]:
         check_is_fitted(self)
-        return self._nearest(self._check_queries(X), np.arange(self._rows.size), n)
+        similarity = self._similarity
+        return self._nearest(similarity, self._check_queries(X, similarity), np.arange(self._rows.size), n)
 
-    def _check_queries(self, X: Any) -> Objects:
-        if self._similarity.kind != "matrix":
-            return check_objects(X, self._similarity, self, reset=False)
+    def _check_queries(self, X: Any, similarity: Similarity) -> Objects:
+        if similarity.kind != "matrix":
+            return check_objects(X, similarity, self, reset=False)
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X must have one column for each of the {self.n_features_in_} objects passed to fit when similarities "
                 f"are precomputed, got {shape[1]} columns."
             )
-        return check_objects(X, self._similarity, self, reset=False)[:, self._rows]
+        return check_objects(X, similarity, self, reset=False)[:, self._rows]
 
-    def _nearest(self, queries: Objects, chosen: NDArray[np.intp], n: int) -> tuple[NDArray[np.intp], Floats]:
+    def _nearest(
+        self, similarity: Similarity, queries: Objects, chosen: NDArray[np.intp], n: int
+    ) -> tuple[NDArray[np.intp], Floats]:
         """The n most similar of the `chosen` representatives (ascending positions)."""
         n_jobs = getattr(self.selector_, "n_jobs", None)
-        if self._similarity.kind == "matrix":
-            space = space_of(queries[:, chosen], self._similarity, against=chosen)
+        if similarity.kind == "matrix":
+            space = space_of(queries[:, chosen], similarity, against=chosen)
         else:
             among = take(self.representatives_, chosen)
             every = np.arange(count(queries))
-            space = space_of(queries, self._similarity, every, among, self._rows[chosen], n_jobs)
+            space = space_of(queries, similarity, every, among, self._rows[chosen], n_jobs)
         shown = getattr(self.selector_, "verbose", 0) > 0
         with progress("nearest prototypes", None, "evaluations", shown=shown) as bar:
             bar.watch(lambda: (space.n_done(), space.n_expected))
             lists = nearest(space, min(n, chosen.size), n_jobs)
         return chosen[lists.indices], lists.similarities
 
-    def _answers(self, winners: NDArray[np.intp], similarities: Floats) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """The labels of the winning classes, and which of them are rejected and replaced."""
-        labels = self.classes_[winners]
+    def _answers(self, winners: NDArray[np.intp], rejected: NDArray[np.bool_]) -> NDArray[Any]:
+        """The labels of the winning classes, `unknown_label` for the rejected, in a type that holds each exactly."""
         if self.reject is None:
-            return labels, np.zeros(labels.size, dtype=bool)
-        bars = self._thresholds()[winners] if self.reject == "threshold" else float(self.reject)
-        rejected = similarities < bars
-        return np.where(rejected, self.unknown_label, labels), rejected
+            return self.classes_[winners]
+        answers = np.array([*self.classes_.tolist(), self.unknown_label], dtype=object)
+        answers = answers if self.classes_.dtype.kind == "O" else exact_array(answers)
+        return answers[np.where(rejected, -1, winners)]
 
-    def _thresholds(self) -> Floats:
+    def _bars(self) -> Floats:
+        """The similarity below which each class is rejected, from parameters that may have changed since `fit`."""
+        check_is_fitted(self)
+        self._check_parameters()
+        if self.reject is None:
+            return np.full(self.classes_.size, -np.inf)
+        self._check_rejection()
+        if self.reject != "threshold":
+            return np.full(self.classes_.size, float(self.reject))
         return np.array([prototype.threshold for prototype in self.selector_.prototypes_.values()])
 
-    def _check_reject(self) -> None:
-        if self.reject is None:
-            return
-        if isinstance(self.reject, bool):
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        if isinstance(self.reject, bool):  # which scikit-learn takes for a number
             raise TypeError(f"reject must be None, 'threshold' or a number, got {self.reject}; pass 'threshold'.")
-        if self.unknown_label in self.classes_.tolist():
-            raise ValueError(f"unknown_label must not be a class, got {self.unknown_label!r}; choose another.")
+
+    def _check_rejection(self) -> None:
+        """Check what depends on the classes and their thresholds."""
         if not _same_type(self.unknown_label, self.classes_):
             raise TypeError(
                 f"unknown_label must be of the labels' type, got {self.unknown_label!r} for labels such as "
                 f"{self.classes_.tolist()[0]!r}; choose another, or relabel."
             )
+        if self.unknown_label in self.classes_.tolist():
+            raise ValueError(f"unknown_label must not be a class, got {self.unknown_label!r}; choose another.")
         for label, prototype in self.selector_.prototypes_.items():
             lacks = prototype.members.size > 1 and not np.isfinite(prototype.threshold)
             if self.reject == "threshold" and lacks:

@@ -6,6 +6,8 @@ objects from any of them, and `clusters` splits positions by label.
 
 from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from datetime import date, timedelta
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,14 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from covey.similarity import Similarity
+from covey._missing import is_missing, missing_in, place, refuse_masked
+from covey.similarity import LARGEST, STRINGS, Similarity
 
 Objects = Any
 """np.ndarray, scipy.sparse.csr_array or list."""
+
+NO_NUMBERS: dict[str, Any] = {"text": str, "dates": (date, timedelta, np.datetime64, np.timedelta64)}
+"""What a column of objects may hold that a similarity of rows cannot compare."""
 
 
 def check_objects(X: Any, similarity: Similarity, estimator: Any = None, reset: bool = True) -> Objects:
@@ -25,6 +31,7 @@ def check_objects(X: Any, similarity: Similarity, estimator: Any = None, reset: 
 
     With an `estimator`, the number and names of features are recorded on it (`reset`) or compared with it.
     """
+    refuse_masked(X, "X")
     if hasattr(X, "to_list") and not _is_frame(X):
         X = X.to_list()  # a pandas or polars Series
     array_like = _is_frame(X) or sp.issparse(X) or hasattr(X, "__array__")
@@ -35,19 +42,23 @@ def check_objects(X: Any, similarity: Similarity, estimator: Any = None, reset: 
             vars(estimator).pop(name, None)
     if similarity.kind == "matrix":
         matrix = _check_rows(X, estimator, reset)
+        _check_entries(matrix, similarity)
         if reset:
             _check_matrix(matrix, similarity)
         return matrix
+    if similarity.kind == "strings":
+        return _check_strings(X, similarity)
     if similarity.kind == "rows":
         if _is_profiles(X):
             return list(X)
         _check_features(X)
         return _check_rows(X, estimator, reset)
-    if _is_frame(X) and not _is_numeric(X):
-        return X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records")
-    if _is_frame(X) or sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and _is_numeric(X)):
+    known = None if estimator is None or reset else hasattr(estimator, "n_features_in_")
+    if sp.issparse(X) or (_is_numeric(X) if known is None else known):  # what were rows to fit are rows ever after
         return _check_rows(X, estimator, reset, finite=False)
-    return X if isinstance(X, np.ndarray) else list(X)
+    if _is_frame(X):
+        return X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records")
+    return np.asarray(X) if isinstance(X, np.ndarray) else list(X)
 
 
 def _check_sequence(X: Any) -> None:
@@ -60,19 +71,38 @@ def _check_sequence(X: Any) -> None:
         raise ValueError("X must hold at least one object, got an empty X.")
 
 
+def _check_strings(X: Any, similarity: Similarity) -> list[str]:
+    if _is_frame(X) or sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim != 1):
+        raise TypeError(
+            f"X must be a sequence of strings for similarity={similarity.function!r}, got {type(X).__name__} of shape "
+            f"{X.shape}; pass one column of it, or use a similarity of rows."
+        )
+    strings = X.tolist() if isinstance(X, np.ndarray) else list(X)
+    for position, value in enumerate(strings):
+        if not isinstance(value, str):
+            shown = value if is_missing(value) else type(value).__name__
+            raise TypeError(
+                f"X must hold only strings for similarity={similarity.function!r}, got {shown} at position {position}; "
+                "drop such objects or turn them into strings."
+            )
+    return strings
+
+
 def _check_features(X: Any) -> None:
-    """Say what a named similarity needs before scikit-learn says that a string is no float."""
+    """Say what a similarity of rows needs before scikit-learn says that a string is no float."""
     if _first_is(X, str):
         raise ValueError(
-            "X must hold rows of numbers, sets or dicts of numbers for a named similarity, got strings; "
-            "pass similarity= a callable s(a, b), for example rapidfuzz.fuzz.ratio."
+            "X must hold rows of numbers, sets or dicts of numbers for this similarity, got strings; "
+            f"pass similarity= one of {sorted(STRINGS)} or a callable s(a, b)."
         )
-    if _is_frame(X) and not _is_numeric(X):
-        for name in X.columns:
-            column = np.asarray(X[name])
-            if column.dtype.kind not in "biuf" and any(isinstance(value, str) for value in column):
+    if not _is_frame(X) or _is_numeric(X) or np.asarray(X).dtype.kind != "O":
+        return
+    for name, column in zip(X.columns, _columns(X), strict=True):
+        values = column.to_list()
+        for found, types in NO_NUMBERS.items():
+            if any(isinstance(value, types) for value in values):
                 raise ValueError(
-                    f"X must hold columns of numbers for a named similarity, but column {name!r} holds text; drop or "
+                    f"X must hold columns of numbers for this similarity, but column {name!r} holds {found}; drop or "
                     "encode it, or pass similarity= a callable: rows then come to it as dicts."
                 )
 
@@ -89,16 +119,45 @@ def take(objects: Objects, positions: NDArray[np.intp]) -> Objects:
 
 
 def check_labels(y: Any, n: int) -> NDArray[Any]:
-    """One finite label for each of n objects, as an array."""
-    y = column_or_1d(y, warn=True)
-    if y.size != n:
-        raise ValueError(f"y must hold one label for each of the {n} objects of X, got {y.size} labels.")
-    if y.dtype.kind == "c":
+    """One finite label for each of n objects, as an array that holds exactly the labels given."""
+    refuse_masked(y, "y")
+    given = np.asarray(y) if hasattr(y, "__array__") else np.asarray(y, dtype=object)  # no label becomes another
+    labels = column_or_1d(given, warn=True)
+    if labels.size != n:
+        raise ValueError(f"y must hold one label for each of the {n} objects of X, got {labels.size} labels.")
+    _check_labelled(labels, missing_in(labels))
+    text_in_array = hasattr(y, "__array__") and labels.size > 0 and isinstance(labels[0], str)
+    labels = labels if labels.dtype.kind != "O" or text_in_array else exact_array(labels)
+    if labels.dtype.kind == "c":
         raise ValueError("y must hold labels that can be sorted, got complex numbers: Complex data not supported.")
-    unlabelled = ~np.isfinite(y) if y.dtype.kind == "f" else np.array([label != label for label in y.tolist()])
+    if labels.dtype.kind == "f":
+        _check_labelled(labels, np.isinf(labels))
+    return labels
+
+
+def _check_labelled(labels: NDArray[Any], unlabelled: NDArray[np.bool_]) -> None:
     if unlabelled.any():
-        raise ValueError(f"y must hold finite labels, got {y[unlabelled][0]}; drop or label such objects first.")
-    return y
+        label, where = _first(labels, unlabelled)
+        raise ValueError(f"y must hold finite labels, got {label} at {where}; drop or label such objects first.")
+
+
+def exact_array(labels: NDArray[np.object_]) -> NDArray[Any]:
+    """The labels in NumPy's type for them, if that type holds each of them exactly; else as they are.
+
+    It does not for whole numbers that NumPy would make floats, such as -1 and 2^63, nor for numbers among strings.
+    """
+    values = labels.tolist()
+    try:
+        tight = np.array(values)
+    except ValueError:  # labels of different lengths
+        return labels
+    whole = tight.dtype.kind != "f" or not all(isinstance(value, Integral) for value in values)
+    exact = tight.shape == labels.shape and whole and all(map(_same, tight.tolist(), values))
+    return tight if exact else labels
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(a == b or (a != a and b != b))
 
 
 def clusters(y: Any, n: int) -> list[tuple[Hashable, NDArray[np.intp]]]:
@@ -123,36 +182,67 @@ def pick(X: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def _check_rows(X: Any, estimator: Any, reset: bool, finite: bool = True) -> Objects:
-    options: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
-    X = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
+    rows = check_array(
+        X if sp.issparse(X) else _array_of(X),
+        accept_sparse="csr",
+        dtype="numeric",
+        ensure_all_finite=False,
+        estimator=estimator,
+        input_name="X",
+    )
+    if estimator is not None:  # names and number of the columns are the frame's
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
     if finite:
-        _check_finite(X)
-    return sp.csr_array(X) if sp.issparse(X) else X
+        _check_finite(rows)
+    return sp.csr_array(rows) if sp.issparse(rows) else rows
+
+
+def _array_of(X: Any) -> NDArray[Any]:
+    """What is not sparse as one array; a missing value among objects is refused with its place."""
+    if _is_frame(X) and _is_numeric(X) and not _has_one_numpy_type(X):
+        return np.column_stack([_numbers(column) for column in _columns(X)])
+    values = np.asarray(X)
+    if values.dtype.kind == "O" and (missing := missing_in(values)).any():
+        value, where = _first(values, missing)
+        raise ValueError(f"X must not hold missing values, got {value} at {where}; drop or impute such rows first.")
+    return values
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    """A column of a numeric type; only truth values with gaps come as objects."""
+    values = np.asarray(column)
+    if values.dtype.kind != "O":
+        return values
+    return np.array([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
 
 
 def _check_finite(X: Any) -> None:
     values = X.data if sp.issparse(X) else X
-    if values.dtype.kind != "f":
+    if values.dtype.kind not in "fmM":
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
+        if values.dtype.kind == "f" and np.isfinite(values.sum(dtype=np.float64)):
             return  # a sum is finite only if every term is
-    bad = ~np.isfinite(values)
+    bad = ~np.isfinite(values)  # which NaT is not, either
     if not bad.any():
         return
-    if sp.issparse(X):
-        position = int(np.flatnonzero(bad)[0])
-        row = int(np.searchsorted(X.indptr, position, side="right")) - 1
-        column, value = int(X.indices[position]), values[position]
-    else:
-        row, column = (int(at) for at in np.argwhere(bad)[0])
-        value = values[row, column]
-    shown = "NaN" if np.isnan(value) else value
-    raise ValueError(f"X must be finite, got {shown} at row {row}, column {column}; drop or impute such rows first.")
+    value, where = _first(X, bad)
+    shown = "NaN" if value.dtype.kind == "f" and np.isnan(value) else value
+    raise ValueError(f"X must be finite, got {shown} at {where}; drop or impute such rows first.")
 
 
-def _check_matrix(matrix: Objects, similarity: Similarity) -> None:
-    """Refuse what cannot be the matrix of a set of objects: not square, or not what it is said to be."""
+def _first(X: Any, marked: NDArray[np.bool_]) -> tuple[Any, str]:
+    """The first entry that is marked, and its place; of a sparse X only stored entries are."""
+    if not sp.issparse(X):
+        at = tuple(np.argwhere(marked)[0])
+        return X[at], place(at)
+    position = int(np.flatnonzero(marked)[0])
+    row = int(np.searchsorted(X.indptr, position, side="right")) - 1
+    return X.data[position], place((row, X.indices[position]))
+
+
+def _check_entries(matrix: Objects, similarity: Similarity) -> None:
+    """Refuse what no entry of a matrix may be, whatever its rows stand for."""
     if similarity.conversion is not None:
         if sp.issparse(matrix):
             raise TypeError(
@@ -161,6 +251,16 @@ def _check_matrix(matrix: Objects, similarity: Similarity) -> None:
             )
         if matrix.min() < 0:
             raise ValueError(f"X must not hold negative numbers as precomputed distances, got {matrix.min()}.")
+    if matrix.max() >= LARGEST or matrix.min() <= -LARGEST:
+        value, where = _first(matrix, np.abs(matrix.data if sp.issparse(matrix) else matrix) >= LARGEST)
+        raise ValueError(
+            f"X must hold numbers below {LARGEST:g} in magnitude when it is precomputed, so that their sums stay "
+            f"finite, got {value} at {where}; scale X down."
+        )
+
+
+def _check_matrix(matrix: Objects, similarity: Similarity) -> None:
+    """Refuse what cannot be the matrix of a set of objects: not square, or not what it is said to be."""
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             "X must be a square matrix for similarity='precomputed', one row and one column for each object, "
@@ -187,11 +287,30 @@ def looks_like_distances(matrix: Objects) -> bool:
 
 
 def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray) and not sp.issparse(X)
+    return all(hasattr(X, name) for name in ("columns", "dtypes", "shape"))
+
+
+def _columns(X: Any) -> list[Any]:
+    """The columns of a frame, pandas' by position, since names may repeat."""
+    return [X.iloc[:, at] for at in range(X.shape[1])] if hasattr(X, "iloc") else [X[name] for name in X.columns]
 
 
 def _is_numeric(X: Any) -> bool:
-    return np.asarray(X).dtype.kind in "biuf"
+    """Whether X holds rows of numbers, told by its types alone: the same for any rows of one table."""
+    if _is_frame(X):
+        return all(map(_is_number_type, X.dtypes))
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf"
+
+
+def _has_one_numpy_type(X: Any) -> bool:
+    return len(set(X.dtypes)) == 1 and all(isinstance(dtype, np.dtype) for dtype in X.dtypes)
+
+
+def _is_number_type(dtype: Any) -> bool:
+    """Numbers and truth values, of NumPy, pandas (nullable and Arrow's, too) or polars."""
+    if hasattr(dtype, "kind"):
+        return dtype.kind in "biuf"
+    return dtype.is_integer() or dtype.is_float() or str(dtype) == "Boolean"
 
 
 def _first_is(X: Any, kind: Any) -> bool:

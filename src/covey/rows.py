@@ -7,6 +7,9 @@ Float32 stays float32; booleans and small integers become float32, which holds t
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,8 @@ from covey.similarity import Measure, Rounding
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-CHUNK_ROWS = 4096
+NUMBERS = {bool, float, int}
+"""Types that most values of a profile have, so that most profiles are checked fast."""
 
 
 class DenseRows:
@@ -48,8 +52,7 @@ class DenseRows:
 
     def weighted_sum(self, weights: Floats) -> Floats:
         total = np.zeros(self.width)
-        for at in range(0, self.n, CHUNK_ROWS):
-            total += weights[at : at + CHUNK_ROWS] @ self.values[at : at + CHUNK_ROWS]
+        _kernels.dense_weighted_sum(self.values, weights, total)
         return total
 
     def products(self, rows: slice, other: "DenseRows", columns: slice) -> NDArray[Any]:
@@ -182,11 +185,22 @@ def _encode(profiles: Iterable[Any], vocabulary: dict[Any, int]) -> tuple[Any, A
         columns.extend(vocabulary.setdefault(key, len(vocabulary)) for key in profile)
         values.extend(profile.values() if isinstance(profile, dict) else [1.0] * len(profile))
         starts.append(len(columns))
-    try:
-        weights = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"X must hold dicts of numbers for a named similarity: {error}.") from error
+    row_of = partial(np.searchsorted, starts, side="right")
+    wrong = _first_without_number(values)
+    if wrong is not None:
+        raise TypeError(
+            f"X must hold dicts of numbers for a named similarity, but object {row_of(wrong) - 1} holds "
+            f"{values[wrong]!r}; leave such values out or turn them into numbers."
+        )
+    weights = np.array(values, dtype=np.float64)
     if not np.isfinite(weights).all():
-        row = int(np.searchsorted(starts, np.flatnonzero(~np.isfinite(weights))[0], side="right")) - 1
-        raise ValueError(f"X must hold finite numbers, but object {row} holds NaN or infinity.")
+        at = np.flatnonzero(~np.isfinite(weights))[0]
+        raise ValueError(f"X must hold finite numbers, but object {row_of(at) - 1} holds NaN or infinity.")
     return weights, np.array(columns, dtype=np.int32), np.array(starts, dtype=np.int32)
+
+
+def _first_without_number(values: list[Any]) -> int | None:
+    """The position of the first value that is no number."""
+    if all(map(NUMBERS.__contains__, map(type, values))):
+        return None
+    return next((at for at, value in enumerate(values) if not isinstance(value, Real | Decimal | np.bool_)), None)

@@ -12,6 +12,8 @@ with that sum of each row with itself, called a and b below:
     ruzicka    min / (a + b - min)        non-negative weights; two empty rows score 1
     hamming    equal positions / width
     euclidean  1 / (1 + distance)
+
+Named similarities of strings are rapidfuzz' normalized similarities, from 0 to 1 (the extra `text` installs it).
 """
 
 from collections.abc import Callable
@@ -23,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Kind = Literal["rows", "objects", "batches", "matrix"]
+Kind = Literal["rows", "strings", "objects", "batches", "matrix"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Measure:
     statistic: Literal["dot", "squared", "absolute", "minimum", "mismatches"]
     finish: Callable[[Floats, Floats, Floats, int], Floats]
     term: Literal["dot", "minimum"] | None = None
-    """The statistic of each row with itself that `finish` and `estimate` need."""
+    """The statistic of each row with itself that `finish` and `estimate` need, or that tells rows that are too long."""
     domain: Literal["real", "nonnegative", "binary"] = "real"
     with_itself: Callable[[Floats], Floats] = np.ones_like
     estimate: Callable[[NDArray[Any], Floats, Floats], NDArray[Any]] | None = None
@@ -144,9 +146,15 @@ DISTANCES = {
             estimate=_estimate_nearness,
             slack=_distance_slack,
         ),
-        Measure("manhattan", "absolute", lambda absolute, a, b, width: absolute, with_itself=np.zeros_like),
+        Measure("manhattan", "absolute", lambda absolute, a, b, width: absolute, term="dot", with_itself=np.zeros_like),
     )
 }
+
+STRINGS = {"indel": "Indel", "jaro-winkler": "JaroWinkler", "levenshtein": "Levenshtein", "osa": "OSA"}
+"""Similarities of strings by our name for them, with the name of rapidfuzz' module."""
+
+LARGEST = 1e150
+"""Similarities and distances are smaller in magnitude, so that sums of them and of their squares stay finite."""
 
 CONVERSIONS: dict[str, Callable[[Floats], Floats]] = {
     "inverse": lambda distance: 1.0 / (1.0 + distance),
@@ -187,9 +195,8 @@ class Similarity:
 
     def __repr__(self) -> str:
         made_of = self.function if isinstance(self.function, str) else getattr(self.function, "__name__", self.function)
-        shown = (
-            f"batched({made_of})" if self.kind == "batches" else f"{made_of!r}" if self.kind == "rows" else f"{made_of}"
-        )
+        named = self.kind in ("rows", "strings")
+        shown = f"batched({made_of})" if self.kind == "batches" else f"{made_of!r}" if named else f"{made_of}"
         direction = "" if self.symmetric else ", symmetric=False"
         if self.conversion is not None:
             return f"from_distance({shown}, {self.conversion!r}{direction})"
@@ -263,7 +270,13 @@ def from_distance(
 
 def names() -> list[str]:
     """The similarities that can be asked for by name."""
-    return sorted([*MEASURES, "euclidean", "precomputed"])
+    return sorted([*MEASURES, *STRINGS, "euclidean", "precomputed"])
+
+
+def is_precomputed(similarity: Any) -> bool:
+    """Whether X is a matrix of similarities or distances under what a user has passed as ``similarity``."""
+    named = isinstance(similarity, str) and similarity == "precomputed"
+    return named or (isinstance(similarity, Similarity) and similarity.kind == "matrix")
 
 
 def resolve(similarity: Any) -> Similarity:
@@ -277,6 +290,8 @@ def resolve(similarity: Any) -> Similarity:
             return from_distance("euclidean")
         if similarity in MEASURES:
             return Similarity(similarity, kind="rows")
+        if similarity in STRINGS:
+            return Similarity(similarity, kind="strings")
     elif callable(similarity):
         return Similarity(similarity, symmetric=bool(getattr(similarity, "symmetric", True)))
     raise ValueError(

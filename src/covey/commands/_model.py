@@ -8,7 +8,8 @@ import numpy as np
 
 from covey import persistence
 from covey.classifier import NearestPrototypeClassifier
-from covey.commands._recipe import STRINGS, Recipe, function_of
+from covey.commands._recipe import Recipe, function_of
+from covey.similarity import STRINGS
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ def load_model(path: str, similarity: str | None = None, *, to_look_at: bool = F
     recipe = Recipe(**notes["recipe"]) if notes else None
     kind = "numbers" if recipe is None else recipe.kind
     needs_function = persistence.missing_callable(path) is not None
-    if recipe is not None and recipe.similarity in STRINGS:
+    if needs_function and recipe is not None and recipe.similarity in STRINGS:  # older files hold no name for it
         similarity = similarity or recipe.similarity
     elif similarity is None and needs_function and not to_look_at:
         named = f" {recipe.similarity} again" if recipe is not None else " module:function"

@@ -11,20 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey._extras import require
 from covey.commands import MisuseError
 from covey.commands._values import check_filled, is_numeric, numbers_of, profile_of
 from covey.files import Block, name_of
-from covey.similarity import from_distance, names
+from covey.similarity import STRINGS, from_distance, names
 
-NAMED = tuple(name for name in names() if name != "precomputed")
-STRINGS = {
-    "levenshtein": "Levenshtein",
-    "indel": "Indel",
-    "jaro-winkler": "JaroWinkler",
-    "osa": "OSA",
-}
-"""Similarities of strings, 0 to 1: rapidfuzz' names for them."""
+NAMED = tuple(name for name in names() if name not in ("precomputed", *STRINGS))
+"""Similarities of rows and of profiles."""
 OURS = "covey_"
 """What columns that covey has added are called: answers, never features."""
 
@@ -185,8 +178,6 @@ def function_of(similarity: str, kind: str) -> Any:
     """What covey takes as `similarity`."""
     if kind in ("matrix", "distances"):
         return "precomputed" if kind == "matrix" else from_distance("precomputed")
-    if similarity in STRINGS:
-        return getattr(require("rapidfuzz.distance", "cli"), STRINGS[similarity]).normalized_similarity
     if ":" not in similarity:
         return similarity
     module, _, name = similarity.partition(":")

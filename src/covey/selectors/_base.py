@@ -19,7 +19,7 @@ from covey._progress import progress
 from covey._random import generator
 from covey.objects import Objects, check_objects, clusters, count, pick, take
 from covey.prototype import Prototype
-from covey.similarity import Similarity, resolve
+from covey.similarity import Similarity, is_precomputed, resolve
 from covey.space import Space, space_of
 
 logger = logging.getLogger("covey")
@@ -163,7 +163,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.similarity == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.similarity)
         return tags
 
     @abstractmethod
