@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
+from covey._csr import check_csr
 from covey.similarity import Similarity
 
 Objects = Any
@@ -123,6 +124,8 @@ def pick(X: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def _check_rows(X: Any, estimator: Any, reset: bool, finite: bool = True) -> Objects:
+    if sp.issparse(X):
+        X = check_csr(X, "X")
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
     X = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
     if finite:
