@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import covey
 from covey._csr import check_csr
+from tests.damage import put
 
 FORMATS = ("csr", "csc", "bsr", "coo", "lil", "dok", "dia")
 DENSE = np.arange(36.0).reshape(6, 6) % 5
@@ -18,30 +19,22 @@ def broken(name, value, form="csr"):
     return matrix
 
 
-def at(place, value):
-    def change(array):
-        array[place] = value
-        return array
-
-    return change
-
-
 BROKEN = {
-    "column too large": (broken("indices", at(3, 10**8)), r"indices must lie in \[0, 6\), got 100000000"),
-    "column below 0": (broken("indices", at(3, -1)), r"indices must lie in \[0, 6\), got -1"),
+    "column too large": (broken("indices", put(3, 10**8)), r"indices must lie in \[0, 6\), got 100000000"),
+    "column below 0": (broken("indices", put(3, -1)), r"indices must lie in \[0, 6\), got -1"),
     "columns are floats": (broken("indices", lambda array: array.astype(float)), "indices must be .* integers"),
     "columns have two dimensions": (broken("indices", lambda array: array[:, None]), "one-dimensional"),
     "fewer columns than values": (broken("indices", lambda array: array[:-1]), "as many indices as values"),
     "fewer values than columns": (broken("data", lambda array: array[:-1]), "as many indices as values"),
-    "starts do not begin with 0": (broken("indptr", at(0, 1)), "indptr must start with 0"),
-    "starts decrease": (broken("indptr", at(2, 1)), "never decrease"),
-    "starts end behind the values": (broken("indptr", at(-1, 10**8)), "indptr must end with their number"),
+    "starts do not begin with 0": (broken("indptr", put(0, 1)), "indptr must start with 0"),
+    "starts decrease": (broken("indptr", put(2, 1)), "never decrease"),
+    "starts end behind the values": (broken("indptr", put(-1, 10**8)), "indptr must end with their number"),
     "too few starts": (broken("indptr", lambda array: array[:-1]), "indptr must have 7 entries"),
     "too many starts": (broken("indptr", lambda array: np.append(array, array[-1])), "indptr must have 7 entries"),
-    "row of CSC": (broken("indices", at(3, 10**8), "csc"), r"indices must lie in \[0, 6\)"),
-    "block of BSR": (broken("indices", at(0, 10**8), "bsr"), r"indices must lie in \[0, \d+\)"),
-    "row of COO": (broken("row", at(0, 10**8), "coo"), r"row must lie in \[0, 6\)"),
-    "column of COO": (broken("col", at(0, -7), "coo"), r"col must lie in \[0, 6\), got -7"),
+    "row of CSC": (broken("indices", put(3, 10**8), "csc"), r"indices must lie in \[0, 6\)"),
+    "block of BSR": (broken("indices", put(0, 10**8), "bsr"), r"indices must lie in \[0, \d+\)"),
+    "row of COO": (broken("row", put(0, 10**8), "coo"), r"row must lie in \[0, 6\)"),
+    "column of COO": (broken("col", put(0, -7), "coo"), r"col must lie in \[0, 6\), got -7"),
     "fewer rows than values of COO": (broken("data", lambda array: array[:-1], "coo"), "one entry for each of the 27"),
     "one dimension": (sp.coo_array(DENSE[0]), "two dimensions"),
 }

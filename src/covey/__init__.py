@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from covey._descent import Recall
+    from covey._errors import FileFormatError
     from covey._homogeneity import Homogeneity, homogeneity
     from covey.classifier import Explanation, NearestPrototypeClassifier
     from covey.coverage import Cover, cover
@@ -31,6 +32,7 @@ _HOME = {
     "DS3": "covey.selectors.ds3",
     "DeltaMedoids": "covey.selectors.delta_medoids",
     "Explanation": "covey.classifier",
+    "FileFormatError": "covey._errors",
     "Homogeneity": "covey._homogeneity",
     "KeepAll": "covey.selectors.simple",
     "NearestPrototypeClassifier": "covey.classifier",
@@ -59,6 +61,7 @@ __all__ = [
     "CoverageDisplay",
     "DeltaMedoids",
     "Explanation",
+    "FileFormatError",
     "Homogeneity",
     "KeepAll",
     "NearestPrototypeClassifier",
