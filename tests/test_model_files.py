@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import covey
 from covey import persistence
 from covey.persistence._state import OPTIONAL, STATE
+from tests.attack import models
 from tests.damage import change_file, inflate, put
 
 FORMAT_1 = sorted((Path(__file__).parent / "files" / "format-1").glob("*.covey"))
@@ -407,3 +408,8 @@ def test_a_model_that_packs_too_well_is_stored_unpacked(tmp_path, monkeypatch):
     covey.save(selector, tmp_path / "model", rng.random(1000))
     with zipfile.ZipFile(tmp_path / "model") as archive:
         assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_DEFLATED}
+
+
+def test_tampered_files_are_refused_or_work():
+    outcomes = models.attack(np.random.default_rng(0), 300)
+    assert outcomes.keys() == {"works", "refused"}, outcomes
