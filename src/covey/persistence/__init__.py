@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from covey._archive import FREE, MOST_RATIO, read_bytes
+from covey._archive import justified, read_bytes
 from covey._errors import FileFormatError
 from covey._whole import whole
 from covey.persistence._estimators import ModelReader, ModelWriter, check_class, is_fitted
@@ -62,7 +62,7 @@ def save(estimator: Any, path: str | os.PathLike[str], notes: Any = None) -> Non
     with whole(path) as temporary:
         _write(temporary, content, writer, zipfile.ZIP_DEFLATED)
         size = temporary.stat().st_size
-        if unpacked > max(FREE, MOST_RATIO * size) or len(content) > _most_json(size):  # `load` would refuse it
+        if unpacked > justified(size) or len(content) > _most_json(size):  # `load` would refuse it
             _write(temporary, content, writer, zipfile.ZIP_STORED)
 
 
