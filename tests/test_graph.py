@@ -368,3 +368,35 @@ def test_recall_on_names_under_edit_distance(surnames):
     worst = exact.similarities[:, -1:]
     assert np.mean(graph.similarities >= worst) >= 0.9  # ties are many: any of the equally similar will do
     assert graph.n_evaluations < 0.3 * exact.n_evaluations
+
+
+@pytest.mark.parametrize(
+    ("indices", "similarities", "message"),
+    [
+        ([[1], [10**8]], [[0.5], [0.5]], r"must lie in \[0, 2\), or be -1, got 100000000"),
+        ([[1], [-2]], [[0.5], [0.5]], "or be -1, got -2"),
+        ([[1], [0]], [[0.5]], "the same shape"),
+        ([1, 0], [0.5, 0.5], r"shape \(n, k\)"),
+        (np.empty((0, 2), dtype=int), np.empty((0, 2)), "at least one object"),
+        ([[1.0], [0.0]], [[0.5], [0.5]], "must be integers"),
+        ([[True], [False]], [[0.5], [0.5]], "must be integers"),
+        ([[1], [0]], [["a"], ["b"]], "real numbers"),
+        ([[1], [0]], [[0.5], [np.nan]], "must be finite, got nan"),
+        ([[1], [0]], [[0.5], [-np.inf]], "must be finite, got -inf"),
+    ],
+)
+def test_lists_that_compiled_code_could_not_follow_make_no_graph(indices, similarities, message):
+    with pytest.raises(ValueError, match=message):
+        covey.NeighborGraph(indices, similarities)
+
+
+def test_a_graph_may_be_made_of_lists_and_cannot_be_changed_afterwards():
+    graph = covey.NeighborGraph([[1, 2], [0, -1], [0, 1]], [[0.5, 0.25], [0.5, -np.inf], [0.25, 0.125]])
+    assert (graph.indices.dtype, graph.similarities.dtype) == (np.int32, np.float64)
+    assert covey.cover(graph).indices.tolist() == [0]
+    for made in (graph, covey.neighbor_graph(np.eye(4), 2)):
+        with pytest.raises(ValueError, match="read-only"):
+            made.indices[0, 0] = 10**8
+    given = np.array([[1], [0]])
+    covey.NeighborGraph(given, [[0.5], [0.5]])
+    assert given.flags.writeable  # the user's own array stays the user's

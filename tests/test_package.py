@@ -29,6 +29,7 @@ def test_public_names():
         "CoverageDisplay",
         "DeltaMedoids",
         "Explanation",
+        "FileFormatError",
         "Homogeneity",
         "KeepAll",
         "NearestPrototypeClassifier",

@@ -1,6 +1,5 @@
 """Save and load: the same answers, no pickle, no half-written file."""
 
-import json
 import os
 import pickle
 import zipfile
@@ -15,6 +14,7 @@ from sklearn.datasets import load_digits
 import covey
 from covey import persistence
 from covey.similarity import resolve
+from tests.damage import change_file
 
 
 def letters(a, b):
@@ -173,18 +173,6 @@ def test_damaged_files_are_refused_in_one_line(tmp_path):
         covey.save(covey.CRS(2).fit(X), tmp_path / "absent" / "model")
 
 
-def rewrite(path, change):
-    """Write the file again with its JSON changed."""
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    content = json.loads(parts["covey.json"])
-    change(content)
-    parts["covey.json"] = json.dumps(content).encode()
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, part in parts.items():
-            archive.writestr(name, part)
-
-
 def test_other_formats_and_unknown_content_are_refused(tmp_path):
     path = tmp_path / "model"
     for change in (
@@ -194,7 +182,7 @@ def test_other_formats_and_unknown_content_are_refused(tmp_path):
         lambda content: content["content"]["CRS"]["parameters"].update(surprise=1),
     ):
         covey.save(covey.CRS(2).fit(X), path)
-        rewrite(path, change)
+        change_file(path, lambda content, _, change=change: change(content))
         with pytest.raises(ValueError, match=r"was not written by covey.save, or is damaged"):
             covey.load(path)
 

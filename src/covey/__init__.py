@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from covey._errors import FileFormatError
     from covey._homogeneity import Homogeneity, homogeneity
     from covey._pool import OneProcessWarning
     from covey._recall import Recall
@@ -32,6 +33,7 @@ _HOME = {
     "DS3": "covey.selectors.ds3",
     "DeltaMedoids": "covey.selectors.delta_medoids",
     "Explanation": "covey.classifier",
+    "FileFormatError": "covey._errors",
     "Homogeneity": "covey._homogeneity",
     "KeepAll": "covey.selectors.simple",
     "NearestPrototypeClassifier": "covey.classifier",
@@ -61,6 +63,7 @@ __all__ = [
     "CoverageDisplay",
     "DeltaMedoids",
     "Explanation",
+    "FileFormatError",
     "Homogeneity",
     "KeepAll",
     "NearestPrototypeClassifier",

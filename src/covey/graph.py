@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from covey._csr import check_csr
 from covey._descent import SMALLEST_LIST, descend
 from covey._exact import nearest_others
 from covey._homogeneity import FEW_PAIRS, mean_of_all
@@ -52,6 +53,13 @@ class NeighborGraph:
     method: str = "given"
     mean_similarity: float | None = None
     estimated_recall: Recall | None = None
+
+    def __post_init__(self) -> None:
+        """Check the lists, because compiled code follows them unchecked, and make them read-only."""
+        indices, similarities = _check_lists(self.indices, self.similarities)
+        for name, array in (("indices", indices.view()), ("similarities", similarities.view())):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
         return (
@@ -225,13 +233,37 @@ def _check_n_neighbors(n_neighbors: Any) -> None:
         raise ValueError(f"n_neighbors must be an int of at least 1, got {n_neighbors!r}.")
 
 
+def _check_lists(indices: Any, similarities: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Neighbors and their similarities as arrays; ValueError if a neighbor is no object or a similarity no number."""
+    neighbors, values = np.asarray(indices), np.asarray(similarities)
+    if neighbors.ndim != 2 or not len(neighbors) or neighbors.shape != values.shape:
+        raise ValueError(
+            "indices and similarities of a graph must have the same shape (n, k), one row for each object and at least "
+            f"one object, got {neighbors.shape} and {values.shape}."
+        )
+    if (neighbors.size and neighbors.dtype.kind not in "iu") or values.dtype.kind not in "fiub":
+        raise ValueError(
+            f"indices of a graph must be integers and similarities real numbers, got {neighbors.dtype} and "
+            f"{values.dtype}."
+        )
+    n = len(neighbors)
+    for extreme in (int(neighbors.min(initial=0)), int(neighbors.max(initial=0))):
+        if not -1 <= extreme < n:
+            raise ValueError(f"indices of a graph of {n} objects must lie in [0, {n}), or be -1, got {extreme}.")
+    values = values.astype(np.float64, copy=False)
+    wrong = (neighbors >= 0) & ~np.isfinite(values)
+    if wrong.any():
+        raise ValueError(f"similarities of neighbors in a graph must be finite, got {values[wrong][0]}.")
+    return neighbors.astype(np.int32, copy=False), values
+
+
 def _check_graph(matrix: Any, from_distance: str | None) -> sp.csr_array:
     if not sp.issparse(matrix):
         raise TypeError(
             f"graph must be a sparse matrix or a covey.NeighborGraph, got {type(matrix).__name__}; "
             "pass a dense matrix as X with similarity='precomputed'."
         )
-    csr = sp.csr_array(matrix)
+    csr = check_csr(matrix, "graph")
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()

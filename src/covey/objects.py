@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
+from covey._csr import check_csr
 from covey._missing import is_missing, missing_in, place, refuse_masked
 from covey.similarity import LARGEST, STRINGS, Similarity
 
@@ -183,7 +184,7 @@ def pick(X: Any, rows: NDArray[np.intp]) -> Any:
 
 def _check_rows(X: Any, estimator: Any, reset: bool, finite: bool = True) -> Objects:
     rows = check_array(
-        X if sp.issparse(X) else _array_of(X),
+        check_csr(X, "X") if sp.issparse(X) else _array_of(X),
         accept_sparse="csr",
         dtype="numeric",
         ensure_all_finite=False,
