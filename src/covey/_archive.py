@@ -3,8 +3,7 @@
 A zip archive that nobody vouches for may declare more than it holds, or hold a gigabyte of zeros in a megabyte. Reading
 an array therefore takes these steps, and each of them can refuse:
 
-1. All members together may declare `FREE` bytes, whatever the archive's size is. Beyond that they may declare at most
-   `MOST_RATIO` bytes for each byte of the archive.
+1. All members together may declare as much as `justified` allows a file of the archive's size.
 2. The member's NPY header, of at most `MOST_HEADER` bytes, says its type and shape. Python objects are refused, because
    reading them could run code. Header and content must be exactly as long as the archive declares the member to be.
 3. The content must fit the memory of this machine; then it is allocated once and inflated into place, part by part.
@@ -34,6 +33,15 @@ MOST_HEADER = 2**16
 PART = 2**20
 """So many bytes are inflated at once."""
 LAST_CHARACTER = 0x10FFFF
+
+
+def justified(size: int) -> int:
+    """How many bytes a file of this size may declare or unpack to.
+
+    That is `FREE` for the smallest file, and beyond it `MOST_RATIO` bytes for each byte of the file: an attack on
+    memory must itself be large.
+    """
+    return max(FREE, MOST_RATIO * size)
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
@@ -87,7 +95,7 @@ def _check_ratio(archive: zipfile.ZipFile) -> None:
     if file is None:
         raise ValueError("the archive is closed")
     declared, there = sum(info.file_size for info in archive.infolist()), file.seek(0, os.SEEK_END)
-    if declared > max(FREE, MOST_RATIO * there):
+    if declared > justified(there):
         raise ValueError(
             f"its members declare {declared / 2**20:.0f} MiB, which is more than {MOST_RATIO} times the {there} bytes "
             "of the file and may be an attack on memory; if it is your own, save it unpacked (numpy.savez), or "
