@@ -16,7 +16,44 @@ from covey._progress import Bar
 Share = Callable[[], float]
 
 
+STEP = 1024
+"""Bytes of a .zst file that are unpacked at once: its blocks of 4 bytes may hold 128 KiB, so this is 32 MiB at most."""
+
+
+class _ZstdReader(RawIOBase):
+    """What the frames of a .zst file hold; zstandard's own reader takes a frame that is cut off for a whole one."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._new_frame = file, require("zstandard", "cli").ZstdDecompressor().decompressobj
+        self._frame: Any = None
+        self._packed, self._unpacked = b"", b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._unpacked:
+            packed = self._packed or self._file.read(STEP)
+            if not packed and self._frame is not None:
+                raise EOFError("it ends within a frame")
+            if not packed:
+                return 0
+            self._frame = self._frame or self._new_frame()
+            self._unpacked, self._packed = self._frame.decompress(packed), b""
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, None
+        part, self._unpacked = self._unpacked[: len(buffer)], self._unpacked[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
 def _zstd(file: Any, mode: str, **options: Any) -> Any:
+    if mode == "rb":
+        return BufferedReader(_ZstdReader(file.open("rb") if isinstance(file, Path) else file))
     return require("zstandard", "cli").open(file, mode, **options)
 
 
