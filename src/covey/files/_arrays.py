@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey._archive import MOST_RATIO, justified, read_array
+from covey._archive import justified, read_array
 from covey._broken import first_line
 from covey._errors import FileFormatError
 from covey.files._block import Block, check_exists, name_of
@@ -84,8 +84,8 @@ def check_width(path: str, width: int, size: int) -> None:
     most = justified(size) // np.dtype(np.float64).itemsize
     if width > most:
         raise FileFormatError(
-            f"{name_of(path)} has a matrix {width} wide or high, but a file of {size} bytes justifies {most} at most "
-            f"({MOST_RATIO} bytes of memory for each of its own); number the columns from 1 without large gaps."
+            f"{name_of(path)} numbers its columns or rows up to {width}, but a file of {size} bytes justifies {most} "
+            "at most; number them without large gaps."
         )
 
 
