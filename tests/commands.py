@@ -54,6 +54,16 @@ def one_line(err):
     return err
 
 
+TEXTS = {
+    "pets": ["the cat sat down", "a cat and a dog", "the dog barks at the cat", "my dog and your cat sat"],
+    "cars": ["the engine of a car", "a fast car on the road", "road and engine noise", "the car has a new engine"],
+}
+
+
+def texts():
+    return pd.DataFrame([{"topic": topic, "body": body} for topic, bodies in TEXTS.items() for body in bodies])
+
+
 def conn_log():
     lines = ["#fields\tts\tid.orig_h\tid.resp_h\tid.resp_p"]
     for at, (servers, hosts) in enumerate({("web", "mail"): 4, ("db", "backup"): 4}.items()):

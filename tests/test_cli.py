@@ -1,7 +1,6 @@
 """The commands: what each is given, what it answers, and what it says when something is wrong."""
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from rapidfuzz.distance import JaroWinkler, Levenshtein
 import covey
 from covey import cli
 from tests.browser import assert_renders
-from tests.commands import conn_log, expected, iris, one_line
+from tests.commands import conn_log, expected, iris, one_line, texts
 
 
 def test_numeric_columns_unless_told_otherwise(run):
@@ -22,16 +21,6 @@ def test_numeric_columns_unless_told_otherwise(run):
         options = [] if features is None else ["--features", features]
         assert run("select", "iris.csv", "-l", "species", "-o", "f.csv", "-m", "m", "--force", *options)[0] == 0
         assert covey.load("m").n_features_in_ == width
-
-
-TEXTS = {
-    "pets": ["the cat sat down", "a cat and a dog", "the dog barks at the cat", "my dog and your cat sat"],
-    "cars": ["the engine of a car", "a fast car on the road", "road and engine noise", "the car has a new engine"],
-}
-
-
-def texts():
-    return pd.DataFrame([{"topic": topic, "body": body} for topic, bodies in TEXTS.items() for body in bodies])
 
 
 def test_texts_as_tf_idf(run):
@@ -256,49 +245,6 @@ def test_pictures(run):
     assert_renders(Path("map.html").resolve(), phone=True)
 
 
-def test_compare(run):
-    iris().to_csv("iris.csv", index=False)
-    code, out, _ = run("compare", "iris.csv", "-l", "species", "-k", "3,10,20", "--folds", 3, "--html", "r.html")
-    assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[1:9]] == [
-        "CRS-k3", "CRS-k10", "CRS-k20", "delta-medoids", "DS3", "random-5%", "full-100%", "Recommended:",
-    ]  # fmt: skip
-    assert sorted(os.listdir()) == ["iris.csv", "r.html"]  # the records have done their work
-    shown = assert_renders(Path("r.html").resolve(), phone=True)
-    assert "Recommended: k = " in shown
-    assert "stands for" in shown
-
-
-def test_compare_says_what_it_needs(run):
-    iris().to_csv("iris.csv", index=False)
-    for options, (expected_code, message) in {
-        ("-l", "species", "--methods", "crs,magic"): (2, "got magic"),
-        ("-l", "species", "-k", ""): (2, "-k must be numbers"),
-        ("-l", "name"): (1, "too small: flower 0 (1)"),
-        (): (1, "all labels are 'all'"),
-    }.items():
-        code, _, err = run("compare", "iris.csv", *options)
-        assert code == expected_code
-        assert message in one_line(err)
-    assert run("compare", "-", "-l", "species")[0] == 2
-
-
-def test_recommendation_takes_the_fewest_that_cost_nothing():
-    from covey.commands._compare import recommend
-    from covey.experiments import Record
-
-    def record(k, seed, score):
-        return Record("p", f"CRS-k{k}", "c", seed, 100, 30 - k, score, score, None, 0, 0.0, 0.0, {}, [])
-
-    scores = {2: (0.90, 0.92), 5: (0.93, 0.95), 10: (0.93, 0.94), 20: (0.80, 0.82)}
-    found = recommend([record(k, seed, value) for k, values in scores.items() for seed, value in enumerate(values)])
-    assert found.k == 10  # .935 is within .01 of .94; .81 is not
-    assert found.reason.endswith("it selects 20.00% of the objects instead of 25.00%.")
-    alone = recommend([record(3, 0, 0.9)])
-    assert alone.reason == "k = 3: it has the best F1, 0.900, and no k as good selects fewer objects."
-    assert recommend([]) is None
-
-
 def test_labels_that_look_like_markup(run):
     labels = ["[/b]", "[red]x", "$a_$"]
     iris().assign(species=np.repeat(labels, 50)).to_csv("t.csv", index=False)
@@ -307,15 +253,6 @@ def test_labels_that_look_like_markup(run):
     assert all(label in told for label in labels)
     code, _, err = run(
         "compare", "t.csv", "-l", "species", "--methods", "crs,random,all", "-k", "3,5", "--html", "r.html"
-    )
-    assert (code, err) == (0, "")
-
-
-def test_many_methods_have_colors(run):
-    iris().to_csv("iris.csv", index=False)
-    ks = ",".join(map(str, range(2, 23)))
-    code, _, err = run(
-        "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", ks, "--folds", 2, "--html", "r.html"
     )
     assert (code, err) == (0, "")
 
@@ -336,25 +273,7 @@ def test_models_from_python_with_a_callable(run):
     np.testing.assert_array_equal(pd.read_csv("a.csv")["covey_label"], model.predict(frame[["petal_length"]]))
     run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "n")
     code, _, err = run("classify", "iris.csv", "-m", "n", "-s", "euclidean")
-    assert (code, "names its own" in one_line(err)) == (1, True)
-
-
-@pytest.mark.parametrize("similarity", ["levenshtein", "indel", "osa", "jaro-winkler"])
-def test_compare_texts_as_strings(run, similarity):
-    texts().to_csv("texts.csv", index=False)
-    common = ("-l", "topic", "--text", "body", "--methods", "crs,all", "-k", "1,2", "--folds", 2, "--html", "r.html")
-    code, out, err = run("compare", "texts.csv", *common, "-s", similarity)
-    assert (code, err) == (0, "")
-    assert "Recommended" in out
-
-
-def test_compare_shows_the_k_that_it_recommends(run):
-    iris().to_csv("iris.csv", index=False)
-    out = run("compare", "iris.csv", "-l", "species", "--methods", "crs,random", "-k", "3,15", "--html", "r.html")[1]
-    k = out.split("Recommended: k = ")[1].split(":")[0]
-    page = Path("r.html").read_text()
-    assert f"CRS-k{k}: of each cluster the" in page
-    assert page.count(": of each cluster the") == 1
+    assert (code, "was made with --similarity cosine, got euclidean; leave it out" in one_line(err)) == (1, True)
 
 
 def test_scaling(run, caplog):

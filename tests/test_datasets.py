@@ -1,8 +1,10 @@
 """Loaders on real files and broken ones, generators against what they promise, logs in every format."""
 
+import csv
 import gzip
 import itertools
 import json
+import re
 import tracemalloc
 
 import numpy as np
@@ -13,7 +15,8 @@ from hypothesis import strategies as st
 
 import covey
 from covey import datasets
-from covey._packed import PACKED
+from covey._errors import FileFormatError
+from covey._packed import PACKED, open_packed
 from covey.datasets import _files, _images, _logs, _network
 
 
@@ -234,6 +237,55 @@ def test_odd_logs(tmp_path):
         datasets.read_hosts(path)
     with pytest.raises(ValueError, match=r"window must be in \(0, 86400\] seconds, got 0"):
         datasets.read_hosts(path, window=0)
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_a_damaged_log_is_refused_by_name(tmp_path, suffix):
+    path = tmp_path / f"conn.log{suffix}"
+    with open_packed(path, "wb") as file:
+        file.write(zeek(CONTACTS * 200).encode())
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"nothing of the kind, and quite long enough to be looked at"):
+        path.write_bytes(damaged)
+        with pytest.raises(FileFormatError, match=re.escape(f"{path} cannot be read: ")):
+            datasets.read_hosts(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("#separator", "the line #separator must name a sign"),
+        ("#separator \\x", "the line #separator must name a sign"),
+        ("#separator é", "the line #separator must name a sign"),
+        ("time,src,dst\n0,a," + "b" * 2000 + "\n", "field larger than field limit"),
+    ],
+)
+def test_a_log_in_no_known_form_is_refused_by_name(tmp_path, text, message):
+    path = tmp_path / "conn.log"
+    path.write_text(text)
+    usual = csv.field_size_limit(1000)
+    try:
+        with pytest.raises(FileFormatError, match=rf"^{re.escape(str(path))}.*{message}"):
+            datasets.read_hosts(path)
+    finally:
+        csv.field_size_limit(usual)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '{"ts": ' + "9" * 400 + ', "id.orig_h": "a", "id.resp_h": "b"}',
+        '{"ts": ' + "9" * 5000 + ', "id.orig_h": "a", "id.resp_h": "b"}',
+        '{"ts": ' + "[" * 100_000 + "}",
+        '{"ts": 1, "id.orig_h": ["a"], "id.resp_h": {"b": 1}}',
+    ],
+    ids=["400 digits", "5000 digits", "deep nesting", "hosts that are no texts"],
+)
+def test_an_entry_that_holds_no_contact_is_counted(tmp_path, entry):
+    path = tmp_path / "conn.log"
+    path.write_text(f"{zeek_json(CONTACTS)}\n{entry}\n")
+    hosts = datasets.read_hosts(path)
+    assert (as_dict(hosts), hosts.n_skipped) == (EXPECTED, 1)
 
 
 def test_memory_does_not_grow_with_the_log(tmp_path):

@@ -4,19 +4,41 @@ Exit codes: 0 done, 1 the input is at fault (one clear line; --debug shows where
 """
 
 import json
-import logging
-import math
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from covey._extras import require
+from covey.commands._terminal import say, show, show_where, shown, speak, unfinished, visible
 
 try:
-    typer = require("typer", "cli")
+    from covey.commands._options import (
+        RUN,
+        Columns,
+        Data,
+        Distances,
+        Features,
+        Force,
+        Graph,
+        Hosts,
+        Id,
+        InForm,
+        Jobs,
+        Label,
+        Labels,
+        Matrix,
+        OutForm,
+        Profile,
+        Quiet,
+        Scale,
+        Similarity,
+        Text,
+        at_least_one,
+        bar,
+        finite,
+        listed,
+        option,
+        typer,
+    )
 except ModuleNotFoundError as error:
     raise SystemExit(f"covey: {error}") from None
 
@@ -29,103 +51,6 @@ app: Any = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Format(StrEnum):
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-    npz = "npz"
-    svmlight = "svmlight"
-
-
-class Graph(StrEnum):
-    auto = "auto"
-    exact = "exact"
-    nn_descent = "nn-descent"
-
-
-def option(*names: str, what: str, panel: str | None = None, **more: Any) -> Any:
-    return typer.Option(*names, help=what, rich_help_panel=panel, **more)
-
-
-OBJECTS, RUN = "What the objects are", "How it runs"
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="CSV, TSV or JSON Lines (also packed: .gz .xz .bz2 .zst), Parquet, .npz (X, y) or svmlight; - for CSV on "
-        "standard input; with --hosts a Zeek conn.log or a CSV of flows.",
-    ),
-]
-Label = Annotated[
-    str | None, option("--label", "-l", what="Column of the label; without one, all rows are one cluster.")
-]
-Features = Annotated[
-    str | None,
-    option("--features", what="Columns to compare, by commas; all columns of numbers if not given.", panel=OBJECTS),
-]
-Text = Annotated[
-    str | None,
-    option("--text", what="Column of text: as TF-IDF, or as strings under a similarity of strings.", panel=OBJECTS),
-]
-Profile = Annotated[
-    str | None, option("--profile", what="Column with a profile {key: number} in each row.", panel=OBJECTS)
-]
-Matrix = Annotated[
-    bool, option("--matrix", what="The numbers are similarities of all objects to all objects.", panel=OBJECTS)
-]
-Distances = Annotated[
-    bool, option("--distances", what="The numbers are distances of all objects to all objects.", panel=OBJECTS)
-]
-Scale = Annotated[
-    bool,
-    option("--scale", what="Scale each column to 0 .. 1, so that large numbers do not decide alone.", panel=OBJECTS),
-]
-Columns = Annotated[
-    str | None, option("--columns", what="Names of the columns of a CSV that has no header, by commas.", panel=OBJECTS)
-]
-Hosts = Annotated[
-    bool, option("--hosts", what="DATA is a log of connections; the objects are its hosts.", panel=OBJECTS)
-]
-Labels = Annotated[
-    str | None, option("--labels", what="With --hosts: a table with the columns host and label.", panel=OBJECTS)
-]
-Id = Annotated[str | None, option("--id", what="Column that names a row, to be found in answers.", panel=OBJECTS)]
-Similarity = Annotated[
-    str,
-    option(
-        "--similarity",
-        "-s",
-        what="cosine, dot, euclidean, hamming, jaccard, ruzicka; for --text also levenshtein, indel, osa, "
-        "jaro-winkler; or module:function for one of your own, larger is closer. It is called with two rows as dicts "
-        "(two texts with --text, two profiles with --profile, two arrays if columns have no names).",
-        panel=OBJECTS,
-    ),
-]
-InForm = Annotated[Format | None, option("--format", what="Of DATA, if its name does not say it.", panel=RUN)]
-OutForm = Annotated[Format | None, option("--out-format", what="Of OUT, if its name does not say it.", panel=RUN)]
-Force = Annotated[bool, option("--force", "-f", what="Replace files that are there.", panel=RUN)]
-Quiet = Annotated[bool, option("--quiet", "-q", what="Show no progress and say nothing but errors.", panel=RUN)]
-
-
-def some_jobs(jobs: int) -> int:
-    if jobs == 0:
-        raise typer.BadParameter("must not be 0; -1 is for all cores.")
-    return jobs
-
-
-Jobs = Annotated[
-    int,
-    option(
-        "--jobs",
-        "-j",
-        what="Threads or processes; -1 for all cores. The result is the same.",
-        panel=RUN,
-        callback=some_jobs,
-    ),
-]
 
 
 class Debug:
@@ -382,8 +307,8 @@ def compare(
     )
     show(*table)
     if advice is not None:
-        print(f"Recommended: {advice.reason}")
-    print(html)
+        print(advice.sentence)
+    print(visible(html))
 
 
 @app.command()
@@ -405,8 +330,9 @@ def inspect(
     if as_json:
         print(json.dumps(found, indent=2))
         return
-    print(f"{found['method']} on {found['objects']}, by {found['similarity']}")
-    print(f"made from {found['made_from']}; {found['evaluations']:,} evaluations, scan rate {found['scan_rate']:.3f}")
+    print(visible(f"{found['method']} on {found['objects']}, by {found['similarity']}"))
+    print(visible(f"made from {found['made_from']}; {found['evaluations']:,} evaluations"), end=", ")
+    print(f"scan rate {found['scan_rate']:.3f}")
     titles = {
         "label": "label",
         "members": "members",
@@ -455,77 +381,14 @@ def reproduce(
 
     Example: `covey reproduce --quick results`
     """
+    from covey._whole import check_folder
     from covey.experiments import reproduce as run
 
     speak(quiet)
+    check_folder(folder)
     with unfinished("what was finished is kept; run the same command again to go on."):
         page = run(folder, quick=quick, seeds=seeds, data_home=data_home, n_jobs=jobs, verbose=not quiet)
-    print(page)
-
-
-def listed(values: str | None) -> list[str]:
-    return [value.strip() for value in (values or "").split(",") if value.strip()]
-
-
-def at_least_one(value: str) -> int:
-    if not value.isdecimal() or int(value) < 1:
-        raise typer.BadParameter(f"-k must be a whole number of at least 1, got {value!r}.")
-    return int(value)
-
-
-def finite(value: str | None, name: str, words: str) -> float:
-    try:
-        number = float(value or "")
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise typer.BadParameter(f"{name} must be {words} or a finite number, got {value!r}.")
-    return number
-
-
-def bar(threshold: str) -> Any:
-    if threshold == "homogeneity":
-        return threshold
-    return None if threshold == "none" else finite(threshold, "--threshold", "homogeneity, none")
-
-
-def shown(value: Any) -> str:
-    return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def show(columns: list[str], rows: Any) -> None:
-    """A table on standard output; the first column is text, the others are numbers."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for at, column in enumerate(columns):
-        table.add_column(column, justify="left" if at == 0 else "right", no_wrap=at > 0, overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console = Console()
-    console.print(table, width=None if console.is_terminal else 1000)  # a pipe has no edge to cut at
-
-
-def say(text: str) -> None:
-    """To standard error: standard output may hold the result."""
-    print(text, file=sys.stderr)
-
-
-@contextmanager
-def unfinished(what_then: str) -> Iterator[None]:
-    """Tell what has become of the work when Ctrl-C stops it."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say(f"\ncovey: stopped; {what_then}")
-        raise
-
-
-def speak(quiet: bool) -> None:
-    """Warnings go to standard error; progress is a bar's business."""
-    logging.basicConfig(format="covey: %(message)s", level=logging.ERROR if quiet else logging.WARNING)
+    print(visible(str(page)))
 
 
 def main() -> None:
@@ -539,6 +402,7 @@ def main() -> None:
         app()
     except Exception as error:
         if Debug.on:
+            sys.excepthook = show_where
             raise
         say(f"covey: {' '.join(str(error).split()) or type(error).__name__}")
         raise SystemExit(2 if isinstance(error, MisuseError) else 1) from None

@@ -13,7 +13,7 @@ from covey.commands import MisuseError
 from covey.commands._model import Model, load_model
 from covey.commands._recipe import names_of
 from covey.commands._source import read_hosts_block
-from covey.files import STANDARD, TYPED, Block, beside, blocks, check_output, writer
+from covey.files import STANDARD, TYPED, Block, beside, blocks, check_output, has_names, writer
 
 UNKNOWN = "unknown"
 LONG_ROWS = 2000
@@ -40,6 +40,8 @@ def classify(
     """Classify every row, in the memory of a block; returns how many there were, and how many are unknown."""
     if hosts and path == STANDARD:
         raise MisuseError("--hosts takes a log file.")
+    if keep and not hosts and not has_names(path, form):
+        raise MisuseError(f"--keep is for columns with names, and {path} has none; leave it out.")
     kind = check_output(out, out_form, streamed=True, force=force)
     model = load_model(model_path, similarity)
     _prepare(model.classifier, reject, unknown, n_jobs)
@@ -56,7 +58,7 @@ def classify(
             bar.watch(lambda: (n_rows, likely))
             for block in parts:
                 answers = answer(model, block, unknown)
-                put(_with_input(block, answers, numbers) if keep and block.frame is not None else answers)
+                put(_with_input(block, answers, numbers) if keep else answers)
                 n_rows += len(block)
                 n_unknown += int((answers["covey_label"] == unknown).sum())
                 likely = n_rows / block.share if block.share else None

@@ -3,34 +3,25 @@
 import hashlib
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import file_digest
 from inspect import getsourcefile, isfunction
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
 
 from covey._whole import whole
 from covey.commands import MisuseError
+from covey.commands._recommend import CURVE, Recommendation, recommend
 from covey.commands._source import Loaded, Source
 from covey.evaluation import Report
-from covey.experiments import METHODS, Fit, Method, Problem, Record, Spec, Split, figures, report, run, tables
+from covey.experiments import METHODS, Fit, Method, Problem, Spec, Split, figures, report, run, tables
 from covey.experiments._methods import ALL, DELTA_MEDOIDS, RANDOM, SPARSE, crs
 from covey.files import STANDARD, may_write
 from covey.objects import pick
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30)
 CHOICES = {"crs": "CRS", "delta-medoids": DELTA_MEDOIDS, "ds3": SPARSE, "random": RANDOM, "all": ALL}
-
-
-@dataclass(frozen=True)
-class Recommendation:
-    """A k, and why."""
-
-    k: int
-    reason: str
 
 
 def compare(
@@ -62,7 +53,7 @@ def compare(
     options: Any = {"problems": {name: problem}, "methods": chosen, "n_jobs": n_jobs, "verbose": verbose}
     records = run(records_in, fits, **options)
     advice = recommend(records)
-    shown = next(iter(chosen)) if advice is None else f"CRS-k{advice.k}"
+    shown = next(iter(chosen)) if advice is None or advice.k is None else f"{CURVE}{advice.k}"
     made = report(
         records_in,
         _specs(name, tuple(chosen), shown),
@@ -77,39 +68,13 @@ def compare(
     return tables.summarise(records, {}), advice
 
 
-def recommend(records: Sequence[Record]) -> Recommendation | None:
-    """Of the k whose F1 is within one standard error of the best, the one that selects fewest objects."""
-    tried = {}
-    for method in dict.fromkeys(r.method for r in records if r.method.startswith("CRS-k")):
-        mine = [r for r in records if r.method == method]
-        share = sum(r.selected for r in mine) / sum(r.size for r in mine)
-        tried[int(method.removeprefix("CRS-k"))] = (tables.by_seed(mine)[:, 2].tolist(), share)
-    if not tried:
-        return None
-    best = max(tried, key=lambda k: fmean(tried[k][0]))
-    values, best_share = tried[best]
-    error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    near = [k for k, (scores, _) in tried.items() if fmean(scores) >= fmean(values) - error]
-    k = min(near, key=lambda k: (tried[k][1], -fmean(tried[k][0])))
-    if k == best:
-        return Recommendation(
-            k, f"k = {k}: it has the best F1, {fmean(values):.3f}, and no k as good selects fewer objects."
-        )
-    scores, share = tried[k]
-    reason = (
-        f"k = {k}: its F1 of {fmean(scores):.3f} is within one standard error ({error:.3f}) of the best, "
-        f"{fmean(values):.3f} at k = {best}, and it selects {share:.2%} of the objects instead of {best_share:.2%}."
-    )
-    return Recommendation(k, reason)
-
-
 def _methods(names: Sequence[str], ks: Sequence[int]) -> dict[str, Method]:
     unknown = [name for name in names if name not in CHOICES]
     if unknown or not names:
         raise MisuseError(f"--methods must be some of {', '.join(CHOICES)}, got {', '.join(unknown) or 'none'}.")
     if "crs" in names and min(ks, default=0) < 1:
         raise MisuseError("-k must be numbers of at least 1, by commas.")
-    curve = {f"CRS-k{k}": crs(k) for k in sorted(ks)} if "crs" in names else {}
+    curve = {f"{CURVE}{k}": crs(k) for k in sorted(ks)} if "crs" in names else {}
     return curve | {CHOICES[name]: METHODS[CHOICES[name]] for name in names if name != "crs"}
 
 
@@ -182,7 +147,7 @@ def _summary(loaded: Loaded, folds: int, advice: Recommendation | None) -> list[
     told = [f"{len(loaded.labels)} objects in {n_clusters} clusters; {folds}-fold cross-validation."]
     if loaded.recipe.vocabulary is not None:
         told.append("Words weigh as in all texts, those to classify included; labels play no part in it.")
-    return told + ([] if advice is None else [f"Recommended: {advice.reason}"])
+    return told + ([] if advice is None else [advice.sentence])
 
 
 def _fingerprint(source: Source, function: Any, *settings: Any) -> str:

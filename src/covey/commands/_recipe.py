@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from covey.similarity import STRINGS, from_distance, names
 
 NAMED = tuple(name for name in names() if name not in ("precomputed", *STRINGS))
 """Similarities of rows and of profiles."""
+KINDS = ("numbers", "mixed", "text", "profile", "matrix", "distances")
 OURS = "covey_"
 """What columns that covey has added are called: answers, never features."""
 
@@ -110,6 +112,22 @@ class Recipe:
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
+
+    def checked(self) -> "Recipe":
+        """Itself; a recipe with values that `choose` cannot have given it is refused."""
+        texts = [self.kind, self.similarity, *(text for text in (self.label, self.id) if text is not None)]
+        lists = [self.columns, self.numbers, *([] if self.vocabulary is None else [self.vocabulary])]
+        arrays = [part for part in (self.weights, self.lowest, self.spread) if part is not None]
+        right = (
+            self.kind in KINDS
+            and self.base in (None, 0, 1)
+            and all(isinstance(names, list) for names in lists)
+            and all(isinstance(text, str) for text in chain(texts, *lists))
+            and all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "biuf" for part in arrays)
+        )
+        if not right:
+            raise ValueError("its recipe has values of other types")
+        return self
 
 
 def choose(

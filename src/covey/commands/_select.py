@@ -1,10 +1,12 @@
 """`covey select`: representatives of each cluster of a table, a model and a picture."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from covey import persistence
 from covey._drawing import figure
@@ -14,9 +16,11 @@ from covey.classifier import NearestPrototypeClassifier
 from covey.commands import MisuseError
 from covey.commands._source import Loaded, Source
 from covey.evaluation import Picture
-from covey.files import STANDARD, Block, check_output, may_write, write
+from covey.files import STANDARD, Block, check_output, has_names, may_write, write
 from covey.objects import pick
 from covey.selectors.crs import CRS
+
+logger = logging.getLogger("covey")
 
 PICTURES = (".html", ".png", ".svg", ".pdf")
 
@@ -34,10 +38,12 @@ def select(
     **options: Any,
 ) -> tuple[NearestPrototypeClassifier, Loaded]:
     """Select, and write what was asked for; `options` are CRS's."""
-    _check_outputs(source, [out, model, picture], form, force)
+    _check_outputs(source, [out, model, picture], cluster, form, force)
     loaded = source.load(verbose)
     if cluster is not None and cluster not in loaded.labels:
         raise ValueError(f"--cluster must be one of {', '.join(np.unique(loaded.labels))}, got {cluster!r}.")
+    if sp.issparse(loaded.block.matrix) and has_names(out, form):
+        logger.warning("a table has no room for the columns of a sparse matrix; write .npz or .svmlight to keep them.")
     selector = CRS(similarity=loaded.similarity, verbose=verbose, **options)
     fitted = NearestPrototypeClassifier(selector).fit(loaded.objects, loaded.labels)
     rows = fitted.selector_.sample_indices_
@@ -52,7 +58,9 @@ def select(
     return fitted, loaded
 
 
-def _check_outputs(source: Source, paths: Sequence[str | None], form: str | None, force: bool) -> None:
+def _check_outputs(
+    source: Source, paths: Sequence[str | None], cluster: str | None, form: str | None, force: bool
+) -> None:
     """What cannot be written is said before the work, not after it."""
     out, model, picture = paths
     check_output(str(out), form, streamed=source.is_table(), force=force)
@@ -61,6 +69,8 @@ def _check_outputs(source: Source, paths: Sequence[str | None], form: str | None
         raise MisuseError("--out, --model and --picture must be different files.")
     if picture is not None and Path(picture).suffix not in PICTURES:
         raise MisuseError(f"--picture must end in one of {', '.join(PICTURES)}, got {picture!r}.")
+    if cluster is not None and (picture is None or not picture.endswith(".html")):
+        raise MisuseError("--cluster says what an .html picture shows; pass --picture with such a name, too.")
     for path in (model, picture):
         if path is not None:
             may_write(path, force)

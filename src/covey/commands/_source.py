@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from covey._errors import FileFormatError
 from covey._extras import require
 from covey._progress import progress
 from covey.commands import MisuseError
 from covey.commands._recipe import NAMED, Recipe, choose, function_of, labels_of, names_of, require_columns
+from covey.commands._values import check_filled
+from covey.commands._warnings import warn
 from covey.evaluation import Card
-from covey.files import STANDARD, Block, format_of, read
+from covey.files import STANDARD, Block, format_of, has_names, read
 
 logger = logging.getLogger("covey")
 
@@ -22,8 +24,6 @@ HOST, PROFILE, LABEL = "host", "profile", "label"
 """Columns of hosts from a log."""
 SHOWN_LINES = 6
 """Columns on a card."""
-UNEVEN = 20
-"""A column this many times larger than the median one leaves the others little to say."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class Source:
         if recipe.kind == "text" and recipe.similarity in NAMED:
             with progress("weighing words", None, "texts", shown=verbose > 0):
                 recipe, objects = recipe.with_vocabulary(objects)
+        warn(recipe, objects, asked_for=self.features, scaled=self.scale)
         if self.scale:
             recipe = recipe.scaled(objects)
             objects = recipe.objects(block)
-        _warn(recipe, objects)
         return Loaded(block, recipe, objects, labels_of(block, recipe), names_of(block, recipe), function)
 
     def is_table(self) -> bool:
         """Whether its columns have names."""
-        return self.hosts or format_of(self.path, self.form) not in ("npz", "svmlight")
+        return self.hosts or has_names(self.path, self.form)
 
     def _check(self) -> None:
         """Refuse options that would be ignored."""
@@ -122,38 +122,41 @@ class Loaded:
         return Card(title, tuple(f"{column}: {frame[column].iat[row]}"[:90] for column in shown))
 
 
-def _warn(recipe: Recipe, objects: Any) -> None:
-    """Say what most likely is not meant."""
-    if recipe.kind != "numbers" or recipe.similarity == "hamming" or sp.issparse(objects):
-        return
-    values = np.asarray(objects, dtype=np.float64)
-    if values.shape[1] == 1 and recipe.similarity == "cosine":
-        logger.warning("cosine tells nothing about a single column; try --similarity euclidean, or --text.")
-    sizes = np.abs(values).mean(axis=0)
-    if recipe.spread is None and recipe.columns and sizes.max() > UNEVEN * max(np.median(sizes), 1e-300):
-        largest = recipe.columns[int(np.argmax(sizes))]
-        logger.warning("column %r is far larger than the others and decides nearly alone; try --scale.", largest)
-
-
 def read_hosts_block(path: str, verbose: int = 0) -> Block:
     """The hosts of a log, a row each."""
     from covey.datasets import read_hosts
 
     hosts = read_hosts(path, verbose=verbose)
     if not len(hosts.data):
-        raise ValueError(f"{path} holds no contact of a host with a server.")
+        raise FileFormatError(f"{path} holds no contact of a host with a server.")
+    if hosts.n_skipped:
+        logger.warning("%d lines of %s hold no contact of a host and are left out.", hosts.n_skipped, path)
     return Block(path, frame=require("pandas", "cli").DataFrame({HOST: list(hosts.ids), PROFILE: hosts.data}))
 
 
 def _labelled(hosts: Any, path: str) -> Any:
     """Hosts with the labels that a table gives them; those without one are left out."""
-    table = read(path).frame
-    if table is None:
+    block = read(path)
+    if block.frame is None:
         raise ValueError(f"{path} must be a table with the columns {HOST} and {LABEL}.")
-    require_columns(table, [HOST, LABEL], path)
-    labels = dict(zip(table[HOST].astype(str), table[LABEL].astype(str), strict=True))
-    found = hosts[HOST].map(labels)
-    if not found.notna().any():
-        raise ValueError(f"{path} has no label for any host of the log.")
+    require_columns(block.frame, [HOST, LABEL], path)
+    found = hosts[HOST].map(_labels_by_host(block))
     kept = np.flatnonzero(found.notna())
+    if not kept.size:
+        raise ValueError(f"{path} has no label for any host of the log.")
+    if kept.size < len(hosts):
+        logger.warning("%d of %d hosts have no label in %s and are left out.", len(hosts) - kept.size, len(hosts), path)
     return hosts.iloc[kept].assign(**{LABEL: found.iloc[kept]}).reset_index(drop=True)
+
+
+def _labels_by_host(block: Block) -> dict[str, str]:
+    """The label of each host of a table; a host with two different ones is refused."""
+    labels: dict[str, str] = {}
+    for column in (HOST, LABEL):
+        check_filled(block, column)
+    for at, (host, label) in enumerate(
+        zip(*(block.frame[column].astype(str) for column in (HOST, LABEL)), strict=True)
+    ):
+        if labels.setdefault(host, label) != label:
+            raise ValueError(f"{block.place(at)}: host {host!r} has the label {labels[host]!r} already, got {label!r}.")
+    return labels

@@ -42,7 +42,9 @@ def _as_numbers(column: Any) -> NDArray[np.float64]:
     pandas = require("pandas", "cli")
     if pandas.api.types.is_bool_dtype(column):
         return np.full(len(column), np.nan)
-    if pandas.api.types.is_string_dtype(column) or pandas.api.types.is_numeric_dtype(column):
+    if pandas.api.types.is_numeric_dtype(column):  # among them Arrow's decimals, of which to_numeric drops the gaps
+        numbers = column
+    elif pandas.api.types.is_string_dtype(column):
         numbers = pandas.to_numeric(column, errors="coerce")
     else:
         plain = [None if isinstance(value, bool | np.bool_ | dict | list) else value for value in column]
@@ -54,7 +56,7 @@ def _float(value: Any) -> float:
     """Also of decimals; dates and other things that are no numbers have none."""
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # a whole number of hundreds of digits is none for us
         return np.nan
 
 
@@ -64,9 +66,9 @@ def numbers_of(block: Block, columns: Sequence[str]) -> Any:
     bad = ~np.isfinite(values)
     if bad.any():
         at, column = np.argwhere(bad)[0]
-        value = block.frame[columns[column]].iat[at]
-        missing = require("pandas", "cli").isna(value) if np.isscalar(value) or value is None else False
-        shown = "no value" if missing or value == "" else repr(value)
+        found = block.frame[columns[column]]
+        value, missing = found.iat[at], bool(found.isna().iat[at])
+        shown = "no value" if missing or (isinstance(value, str) and not value.strip()) else f"{value!r:.60}"
         raise ValueError(
             f"{block.place(int(at))}: {shown} in column {columns[column]!r}, where a finite number must be."
         )

@@ -9,11 +9,14 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from covey._broken import naming
+from covey._errors import FileFormatError
 from covey._packed import open_text
 from covey._progress import progress
 
@@ -76,7 +79,7 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbos
     seen: dict[str, dict[str, dict[int, int]]] = {}
     n_skipped = 0
     bar = progress("reading", None, "MB", shown=verbose > 0)
-    with bar, open_text(Path(path), bar, errors="replace") as (lines, _):
+    with naming(str(path)), bar, open_text(Path(path), bar, errors="replace") as (lines, _):
         for contact in _contacts(lines, str(path)):
             if contact is None:
                 n_skipped += 1
@@ -107,16 +110,22 @@ def _contacts(lines: Iterable[str], name: str) -> Iterator[Contact | None]:
     elif first.startswith("{"):
         yield from map(_json_contact, _all(first, stream))
     else:
-        delimiter = max(",;\t", key=first.count)
-        header = next(csv.reader([first], delimiter=delimiter))
-        pick = _picker(header, name)
-        yield from (pick(row) for row in csv.reader(stream, delimiter=delimiter))
+        yield from _csv_contacts(first, stream, name)
+
+
+def _csv_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Contact | None]:
+    reader = csv.reader(chain([first], stream), delimiter=max(",;\t", key=first.count))
+    try:
+        pick = _picker(next(reader), name)
+        yield from map(pick, reader)
+    except csv.Error as error:
+        raise FileFormatError(f"{name}, row {reader.line_num}: {error}.") from error
 
 
 def _json_contact(line: str) -> Contact | None:
     try:
         entry = json.loads(line)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # also of numbers with thousands of digits
         return None
     return _contact(*(entry.get(key) for key in ZEEK)) if isinstance(entry, dict) else None
 
@@ -127,13 +136,24 @@ def _zeek_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Con
     for line in _all(first, stream):
         text = line.rstrip("\r\n")
         if text.startswith("#separator"):
-            separator = text.split(" ", 1)[1].encode("ascii").decode("unicode_escape")
+            separator = _separator(text, name)
         elif text.startswith("#fields"):
             pick = _picker(text.split(separator)[1:], name)
         elif not text.startswith("#"):
             if pick is None:
-                raise ValueError(f"{name} must name its columns in a line #fields before the first connection.")
+                raise FileFormatError(f"{name} must name its columns in a line #fields before the first connection.")
             yield pick(text.split(separator))
+
+
+def _separator(line: str, name: str) -> str:
+    """What separates columns: a line like ``#separator \\x09`` says it."""
+    try:
+        found = line.removeprefix("#separator").strip(" ").encode("ascii").decode("unicode_escape")
+    except UnicodeError:
+        found = ""
+    if not found:
+        raise FileFormatError(f"{name}: the line #separator must name a sign such as \\x09, got {line!r}.")
+    return found
 
 
 def _all(first: str, stream: Iterator[str]) -> Iterator[str]:
@@ -150,7 +170,7 @@ def _picker(header: list[str], name: str) -> Any:
     }
     for role in ("time", "source", "destination"):
         if places[role] is None:
-            raise ValueError(
+            raise FileFormatError(
                 f"{name} must have a column for the {role} (one of {', '.join(COLUMNS[role])}), got {', '.join(names)}."
             )
 
@@ -162,15 +182,17 @@ def _picker(header: list[str], name: str) -> Any:
 
 def _contact(time: Any, source: Any, destination: Any, port: Any) -> Contact | None:
     seconds = _seconds(time)
-    if seconds is None or not source or not destination or "-" in (source, destination):
+    if seconds is None or not all(isinstance(host, str) and host not in ("", "-") for host in (source, destination)):
         return None
-    return seconds, str(source), str(destination), "" if port in (None, "-") else str(port)
+    return seconds, source, destination, "" if port in (None, "-") else str(port)
 
 
 def _seconds(time: Any) -> float | None:
     """Since 1970; times without a zone are taken for UTC."""
     try:
         seconds = float(time)
+    except OverflowError:
+        return None
     except (TypeError, ValueError):
         pass
     else:

@@ -21,6 +21,11 @@ STANDARD = "-"
 """Standard input or output."""
 
 
+def has_names(path: str, named: str | None = None) -> bool:
+    """Whether the columns of a file of this format have names."""
+    return format_of(path, named) not in ("npz", "svmlight")
+
+
 def format_of(path: str, named: str | None = None, option: str = "--format") -> str:
     """The format that the user has named, or that the path's suffix names; standard input and output are CSV."""
     known = sorted(set(FORMATS.values()))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from covey._extras import require
 from covey._packed import open_packed
 from covey._whole import check_target, whole
+from covey.files._block import Block
 from covey.files._formats import STANDARD, format_of
-from covey.files._reading import Block
 
 Added = Mapping[str, NDArray[Any]]
 """Columns to add to a block, by name."""
@@ -73,15 +73,14 @@ def _text(stack: ExitStack, path: str) -> Any:
 
 
 def _same_columns(put: Writer) -> Writer:
-    columns: list[str] | None = None
+    columns: dict[str, None] = {}
 
     def put_aligned(frame: Any) -> None:
-        nonlocal columns
-        columns = list(frame.columns) if columns is None else columns
+        columns.update(dict.fromkeys([] if columns else frame.columns))
         new = [name for name in frame.columns if name not in columns]
         if new:
             raise ValueError(f"a later part of the input has a column {new[0]!r} that its first part lacks.")
-        put(frame if list(frame.columns) == columns else frame.reindex(columns=columns))
+        put(frame if list(frame.columns) == list(columns) else frame.reindex(columns=list(columns)))
 
     return put_aligned
 
