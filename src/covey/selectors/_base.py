@@ -40,6 +40,11 @@ class Cluster:
             objects = objects[:, self.members]
         return space_of(objects, self.similarity, self.members, n_jobs=self.n_jobs)
 
+    @property
+    def multiplicity(self) -> NDArray[np.int64]:
+        """How many equal objects each object of the space stands for: one, since equal objects are not merged."""
+        return np.ones(self.members.size, dtype=np.int64)
+
 
 class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """Base of the selectors: subclasses say which members of one cluster represent it.
