@@ -17,6 +17,7 @@ from covey.selectors._base import Cluster
 from covey.similarity import Similarity, resolve
 from covey.space import space_of
 from tests import reference
+from tests.attack import sparse
 from tests.forms import Counted, similarity_matrix
 
 ALPHAS, BUDGETS = (1, 0.5, 0.2, 0.05), (1, 3, 5)
@@ -368,6 +369,11 @@ def test_two_norm_takes_few_iterations_whatever_the_price(alpha):
         options = {"outliers": True, "sigma": 0.1} if rng.random() < 0.3 else {}
         most = max(most, covey.DS3(alpha=alpha, p=2, similarity="precomputed", **options).fit(values).n_iter_)
     assert most <= 300
+
+
+def test_random_problems_are_right_without_a_warning():
+    outcomes = sparse.attack(np.random.default_rng(0), 60)
+    assert all(outcome.startswith("right") for outcome in outcomes), outcomes
 
 
 def with_copies(costs, multiplicity):
