@@ -4,6 +4,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
 
 SIMILARITIES = {
     "cosine": lambda x, y: cosine(x, y),
@@ -94,3 +96,29 @@ def smallest_cover(lists, coverage, threshold):
     cost = np.concatenate([np.ones(n), np.zeros(n)])
     solution = milp(cost, constraints=[link, enough], integrality=integrality, bounds=Bounds(0, 1))
     return round(solution.fun)
+
+
+def dissimilarities(similarities):
+    """The cost of representing x by r, in row r and column x: how far s(x, r) falls short, at most 1, 0 for r = x."""
+    n = len(similarities)
+    different = ~np.eye(n, dtype=bool)
+    if n == 1:
+        return np.zeros((1, 1))
+    costs = np.where(different, similarities[different].max() - similarities.T, 0.0)
+    return costs / costs.max() if costs.any() else costs
+
+
+def sparse_selection(costs, price=0.0, budget=np.inf, spared=None):
+    """The least cost of DS3 with p = inf by one linear program: a variable for each share and each row's largest."""
+    m, n = costs.shape
+    spared = np.full(n, np.inf) if spared is None else spared
+    entries = m * n
+    may_stay = np.flatnonzero(np.isfinite(spared))
+    objective = np.concatenate([costs.astype(float).ravel(), np.full(m, price), spared[may_stay]])
+    served = np.hstack([np.kron(np.ones(m), np.eye(n)), np.zeros((n, m)), np.eye(n)[:, may_stay]])
+    linked = np.hstack([np.eye(entries), -np.kron(np.eye(m), np.ones((n, 1))), np.zeros((entries, may_stay.size))])
+    limits = np.zeros(entries)
+    if np.isfinite(budget):
+        linked = np.vstack([linked, np.repeat([0.0, 1.0, 0.0], [entries, m, may_stay.size])])
+        limits = np.append(limits, budget)
+    return linprog(objective, sp.csr_array(linked), limits, sp.csr_array(served), np.ones(n)).fun

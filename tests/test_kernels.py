@@ -153,6 +153,18 @@ def fill_case():
     return costs, order, rng.integers(0, 5, 4) / 4, cost_case()[2], np.zeros((4, 15))
 
 
+def admm_case():
+    return cost_case()[0], rng.integers(0, 9, 15).astype(float)
+
+
+def lift_case():
+    """Prices that are feasible already, and the squares that go with them."""
+    costs, weights = admm_case()
+    v = rng.integers(0, 9, 12).astype(float)
+    squares = _admm.lower.py_func(costs, weights, v)
+    return costs, weights, v, squares
+
+
 CASES = {
     _refine.improve: improve_case,
     _refine.put_in: covered_case,
@@ -174,17 +186,17 @@ CASES = {
     _facility.nearest_two: nearest_case,
     _facility.swap: lambda: (*cost_case()[:2], float(rng.integers(0, 9)), bool(rng.integers(2)), cost_case()[2]),
     _facility.closing_saves: closing_case,
-    _admm.feasible: lambda: (
-        cost_case()[0],
-        rng.integers(1, 9, 15).astype(float),
-        rng.integers(0, 5, 12).astype(float),
-    ),
-    _admm.project: lambda: (rng.integers(-8, 8, 8) / 4,),
+    _admm.spend: lambda: (cost_case()[0], np.full(12, 2.0), rng.integers(1, 8, (12, 15)).astype(float), np.zeros(15)),
+    _admm.lower: lambda: (*admm_case(), rng.integers(0, 9, 12).astype(float)),
+    _admm.add_squares: lambda: (admm_case()[0], rng.integers(0, 9, 12).astype(float), np.zeros(15)),
+    _admm.lift: lift_case,
+    _admm.project: lambda: (rng.integers(-8, 8, 8) / 4, float(rng.integers(1, 3))),
     _admm.aim: lambda: (*rng.integers(0, 8, (3, 5, 7)) / 4, 0.5, np.zeros((5, 7))),
     _admm.advance: lambda: (
         rng.integers(0, 8, (5, 8)) / 4,
         rng.integers(0, 2, 8).astype(float),
         0.5,
+        rng.integers(1, 3, 5).astype(float),
         *rng.integers(0, 8, (2, 5, 8)) / 4,
     ),
     _kernels.dense_dot: lambda: dense_case(np.float32),

@@ -16,7 +16,7 @@ Open a share y_i of each row i, and let column j be served by open rows at costs
 Every number that is reported is recomputed from y and v over the whole matrix: the gap holds whatever the solver did.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ MOST_PROGRAMS = 100
 EXACT = 1e-9
 """Relative gap below which two bounds are equal but for rounding."""
 FEASIBLE = 1e-7
-"""How far the solver may violate a constraint."""
+"""How far the solver may violate a constraint, in units of what a column costs on average."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +53,26 @@ class Openings:
     def cost(self, opened: Floats) -> float:
         return 0.0 if self.price is None else self.price * float(opened.sum())
 
-    def cheapest(self, rho: Floats) -> tuple[float, Floats]:
-        """The least that the gains of open rows can add up to, and how far each is opened for that."""
+    def cheapest(self, rho: Floats, needed: bool) -> tuple[float, Floats]:
+        """The least that the gains of open rows can add up to, and how far each is opened for that.
+
+        Where rows are needed, since not all columns may stay unserved, at least one is opened.
+        """
         opened = np.zeros(rho.size)
         if self.price is not None:
             opened[rho + self.price < 0] = 1
+            if needed and not opened.any():
+                opened[np.argmin(rho)] = 1
             return float((rho + self.price)[opened > 0].sum()), opened
         order = np.argsort(rho, kind="stable")[: int(np.ceil(min(self.budget, rho.size)))]
         opened[order] = np.clip(self.budget - np.arange(order.size), 0, 1)
         opened[rho >= 0] = 0
         return float(opened @ rho), opened
 
-    def hurdle(self, rho: Floats) -> float:
+    def hurdle(self, rho: Floats, needed: bool) -> float:
         """What a row must gain to be opened."""
         if self.price is not None:
-            return self.price
+            return min(self.price, -float(rho.min())) if needed else self.price
         n = int(np.ceil(min(self.budget, rho.size)))
         return -float(np.partition(rho, n - 1)[n - 1])
 
@@ -77,7 +82,8 @@ def solve(costs: NDArray[Any], openings: Openings, spared: Floats) -> Certified:
     chosen = local_search(costs, openings, spared)
     opened = np.zeros(len(costs))
     opened[chosen] = 1
-    best = Certified(opened, _cost(costs, openings, spared, opened), -np.inf, 0)
+    scale = float(costs.sum(axis=1, dtype=np.float64).min()) + (openings.price or 0.0)  # one row serves all columns
+    best = Certified(opened, _cost(costs, openings, spared, opened), -np.inf, 0, scale)
     willing, best = _raise_bound(costs, openings, spared, best)
     if best.gap > EXACT:
         best = _close_gap(costs, openings, spared, willing, best)
@@ -107,10 +113,11 @@ def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: 
     nearest = np.sort(costs[chosen], axis=0)[:2].astype(np.float64)
     v = best_v = np.minimum(nearest.mean(axis=0), spared)
     bound, scale, failures, n_iter = -np.inf, 1.0, 0, 0
+    needed = bool(np.isinf(spared).any())
     while n_iter < SUBGRADIENTS:
         n_iter += 1
         rho = gains_of(costs, v)
-        least, opened = openings.cheapest(rho)
+        least, opened = openings.cheapest(rho, needed)
         value = float(v.sum()) + least
         failures = 0 if value > bound else failures + 1
         if value > bound:
@@ -121,16 +128,17 @@ def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: 
         rows = np.flatnonzero(opened)
         slope = 1 - opened[rows] @ (costs[rows] < v)
         steepness = float(slope @ slope)
-        if best.cost - bound <= EXACT * abs(best.cost) or steepness == 0:
+        if replace(best, lower_bound=bound).gap <= EXACT or steepness == 0:
             break
         v = np.minimum(v + scale * (best.cost - value) / steepness * slope, spared)
-    return best_v, Certified(best.answer, best.cost, bound, n_iter)
+    return best_v, replace(best, lower_bound=bound, n_iter=n_iter)
 
 
 def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing: Floats, best: Certified) -> Certified:
     """Linear programs over the rows and lines that matter, until no other row or line would change them."""
+    needed = bool(np.isinf(spared).any())
     rho = gains_of(costs, willing)
-    lifted = best.lower_bound + openings.hurdle(rho) + rho
+    lifted = best.lower_bound + openings.hurdle(rho, needed) + rho
     rows = np.flatnonzero(lifted <= best.cost + EXACT * abs(best.cost))
     rows = np.union1d(rows[np.argsort(rho[rows], kind="stable")[: 4 * LET_IN]], np.flatnonzero(best.answer))
     lines = Lines(np.arange(willing.size), willing)
@@ -138,7 +146,8 @@ def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing:
         if rows.size * lines.columns.size > MOST_ENTRIES:
             break
         near = costs[rows].astype(np.float64)
-        solved = _linear_program(near, lines, openings, spared)
+        unit = best.cost / willing.size
+        solved = _linear_program(near, lines, openings, spared, unit)
         if solved is None:
             break
         share, estimated, v = solved
@@ -146,12 +155,12 @@ def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing:
         opened[rows] = share
         cost = _cost(costs, openings, spared, opened)
         rho = gains_of(costs, v)
-        bound = max(best.lower_bound, float(v.sum()) + openings.cheapest(rho)[0])
+        bound = max(best.lower_bound, float(v.sum()) + openings.cheapest(rho, needed)[0])
         opened, cost = (opened, cost) if cost < best.cost else (best.answer, best.cost)
-        best = Certified(opened, cost, bound, n_iter)
-        outside = np.setdiff1d(np.flatnonzero(-rho > openings.hurdle(rho[rows]) * (1 + EXACT)), rows)
+        best = Certified(opened, cost, bound, n_iter, best.scale)
+        outside = np.setdiff1d(np.flatnonzero(-rho > openings.hurdle(rho[rows], needed) * (1 + EXACT)), rows)
         prices = _last_prices(near, share, spared)
-        missing = np.flatnonzero(prices - share @ np.maximum(prices - near, 0) > estimated + FEASIBLE)
+        missing = np.flatnonzero(prices - share @ np.maximum(prices - near, 0) > estimated + FEASIBLE * unit)
         if best.gap <= EXACT or not (outside.size or missing.size):
             break
         rows = np.union1d(rows, outside[np.argsort(rho[outside], kind="stable")[:LET_IN]])
@@ -168,25 +177,25 @@ class Lines:
 
 
 def _linear_program(
-    costs: Floats, lines: Lines, openings: Openings, spared: Floats
+    costs: Floats, lines: Lines, openings: Openings, spared: Floats, unit: float
 ) -> tuple[Floats, Floats, Floats] | None:
     """The best openings of these rows as far as the lines tell, what each column costs then, and what it pays.
 
-    Variables are the openings, then the columns' costs.
+    Variables are the openings, then the columns' costs in the given unit: the solver's tolerances are absolute.
     """
     from scipy.optimize import linprog
 
     (m, n), n_lines = costs.shape, lines.columns.size
-    slopes = sp.csr_array(np.maximum(lines.prices - costs[:, lines.columns], 0).T)
+    slopes = sp.csr_array(np.maximum(lines.prices - costs[:, lines.columns], 0).T / unit)
     own = sp.csr_array((np.ones(n_lines), (np.arange(n_lines), lines.columns)), shape=(n_lines, n))
     total = sp.csr_array(np.repeat([1.0, 0.0], [m, n])[None, :])
     constraints: list[Any] = [sp.hstack([-slopes, -own])]
-    limits: list[Any] = [-lines.prices]
+    limits: list[Any] = [-lines.prices / unit]
     if np.isinf(spared).any():  # somebody must be served
         constraints, limits = [*constraints, -total], [*limits, [-1.0]]
     if openings.price is None:
         constraints, limits = [*constraints, total], [*limits, [openings.budget]]
-    objective = np.repeat([openings.price or 0.0, 1.0], [m, n])
+    objective = np.repeat([(openings.price or 0.0) / unit, 1.0], [m, n])
     bounds = np.column_stack([np.zeros(m + n), np.repeat([1.0, np.inf], [m, n])])
     solved = linprog(
         objective, sp.vstack(constraints, format="csr"), np.concatenate(limits), bounds=bounds, method="highs-ds"
@@ -201,7 +210,7 @@ def _linear_program(
         opened /= opened.sum()
     weights = np.maximum(-solved.ineqlin.marginals[:n_lines], 0)
     paid = np.bincount(lines.columns, weights * lines.prices, minlength=n)
-    return opened, solved.x[m:], np.minimum(paid, spared)
+    return opened, solved.x[m:] * unit, np.minimum(paid, spared)
 
 
 def _last_prices(costs: Floats, opened: Floats, spared: Floats) -> Floats:

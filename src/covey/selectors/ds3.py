@@ -27,6 +27,7 @@ from covey.space import Space
 
 Floats = NDArray[np.float64]
 Costs = NDArray[np.float32]
+Counts = NDArray[np.int64]
 
 USED = 0.1
 """A row is a representative if its largest share is at least this share of the largest of all."""
@@ -72,7 +73,9 @@ class DS3(Selector):
     prototypes_ : dict
         The `Prototype` of each label; its gains are the sums of the representatives' shares.
     duality_gap_ : float
-        The largest of the clusters' relative gaps: each optimum costs at least (1 - gap) times what was found.
+        The largest of the clusters' relative gaps, from 0 to 1: each optimum costs at least (1 - gap) times what was
+        found. It is 0 where the two differ by less than 1e-12 of what one representative of all would cost: that is
+        rounding, and an optimum of 0 is known only up to it.
     row_weights_ : float array
         For each row of X the largest share that it represents of any object. Representatives are those of at least a
         tenth of their cluster's largest, in the order of their Euclidean norms.
@@ -154,15 +157,18 @@ class DS3(Selector):
         self.row_weights_, self.outliers_ = np.zeros(n), np.empty(0, dtype=np.intp)
 
     def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        space, members = cluster.space, cluster.members
-        costs, homogeneity = dissimilarities(space, self.n_jobs, 4 if self.p == np.inf else 24)
+        space, members, multiplicity = cluster.space, cluster.members, cluster.multiplicity
+        costs, homogeneity = dissimilarities(space, multiplicity, self.n_jobs, 4 if self.p == np.inf else 24)
         spared = self._spared(costs)
-        rows, shares, gap = self._solve(costs, spared)
+        # From here on the costs of a column are those of all the equal objects that it stands for.
+        costs *= multiplicity.astype(np.float32)
+        spared *= multiplicity
+        rows, shares, gap = self._solve(costs, spared, multiplicity)
         if not rows.size:  # all are outliers; a prototype has at least one representative
-            rows, shares = np.array([np.argmin(costs.sum(axis=1, dtype=np.float64))]), np.zeros((1, members.size))
+            rows, shares = np.array([np.argmin(costs.sum(axis=1, dtype=np.float64))]), np.zeros((1, len(costs)))
         weights = shares.max(axis=1)
         used = np.flatnonzero(weights >= USED * weights.max())
-        used = used[np.argsort(-np.linalg.norm(shares[used], axis=1), kind="stable")]
+        used = used[np.argsort(-(shares[used] ** 2 @ multiplicity), kind="stable")]
         representatives = rows[used]
         covered_by = representatives[_server(shares[used], costs[representatives])]
         covered_by[shares.sum(axis=0) < 0.5] = -1
@@ -174,8 +180,8 @@ class DS3(Selector):
             label=cluster.label,
             members=members,
             indices=members[representatives],
-            gains=shares[used].sum(axis=1),
-            coverage=float(np.mean(covered_by >= 0)),
+            gains=shares[used] @ multiplicity,
+            coverage=float(np.average(covered_by >= 0, weights=multiplicity)),
             covered_by=np.where(covered_by >= 0, members[covered_by], -1),
             homogeneity=homogeneity,
             threshold=np.nan,
@@ -192,27 +198,28 @@ class DS3(Selector):
         least[np.isinf(least)] = 0  # anybody represents it at no cost
         return float(self.beta) * np.exp(-least / float(self.sigma))
 
-    def _solve(self, costs: Costs, spared: Floats) -> tuple[NDArray[np.intp], Floats, float]:
+    def _solve(self, costs: Costs, spared: Floats, multiplicity: Counts) -> tuple[NDArray[np.intp], Floats, float]:
         """The rows in use, their shares of each object, and the relative duality gap."""
         if not costs.any():  # all the same: any object stands for all
             return np.array([0]), np.ones((1, len(costs))), 0.0
-        if self.alpha is None:
-            openings = _facility.Openings(budget=float(self.budget))
-        else:
-            openings = _facility.Openings(price=float(self.alpha) * largest_lambda(costs, self.p))
-        if self.p == np.inf:
-            solution = _facility.solve(costs, openings, spared)
-            self._note(solution.n_iter, solution.gap, "the linear program is too large; use fewer objects")
-            return *_facility.serve(costs, solution.answer, spared), solution.gap
-        return self._relax(costs, float(openings.price or 0), spared)
+        price = None if self.alpha is None else float(self.alpha) * largest_lambda(costs, self.p, multiplicity)
+        if self.p == 2 and price:
+            return self._relax(costs, price, spared, multiplicity)
+        budget = float(self.budget) if price is None else np.inf
+        solution = _facility.solve(costs, _facility.Openings(price, budget), spared)
+        self._note(solution.n_iter, solution.gap, "the linear program is too large; use fewer objects")
+        return *_facility.serve(costs, solution.answer, spared), solution.gap
 
-    def _relax(self, costs: Costs, price: float, spared: Floats) -> tuple[NDArray[np.intp], Floats, float]:
-        columns, weights = np.ascontiguousarray(costs.T), np.full(len(costs), price)
+    def _relax(
+        self, costs: Costs, price: float, spared: Floats, multiplicity: Counts
+    ) -> tuple[NDArray[np.intp], Floats, float]:
+        columns, weights, radii = costs.T, np.full(len(costs), price), np.sqrt(multiplicity)
         if self.outliers:
             columns, weights = np.column_stack([columns, spared.astype(columns.dtype)]), np.append(weights, 0)
-        relaxed = _admm.solve(columns, weights, float(self.tol), int(self.max_iter))
+        columns = np.ascontiguousarray(columns / radii.astype(columns.dtype)[:, None])
+        relaxed = _admm.solve(columns, weights, radii, float(self.tol), int(self.max_iter))
         self._note(relaxed.n_iter, relaxed.gap, f"raise max_iter above {self.max_iter}")
-        shares = relaxed.answer[:, : len(costs)].T
+        shares = (relaxed.answer / relaxed.answer.sum(axis=1, keepdims=True))[:, : len(costs)].T
         rows = np.flatnonzero(shares.max(axis=1) > 0)
         return rows, shares[rows].astype(np.float64), relaxed.gap
 
@@ -226,14 +233,19 @@ class DS3(Selector):
             )
 
 
-def dissimilarities(space: Space, n_jobs: int | None, bytes_a_pair: int) -> tuple[Costs, float]:
-    """The cost of representing object j by object i, and the mean similarity of different objects."""
+def dissimilarities(space: Space, multiplicity: Counts, n_jobs: int | None, bytes_a_pair: int) -> tuple[Costs, float]:
+    """The cost of representing object j by object i, and the mean similarity of different objects.
+
+    An object stands for `multiplicity` equal ones. They are different objects, as similar as the object is to itself.
+    """
     n = space.n_left
     check_fits(bytes_a_pair * n * n, f"DS3 on a cluster of {n} objects", "draw a sample of it, or use covey.CRS")
     space.n_expected = space.n_pairs
     costs = np.zeros((n, n), dtype=np.float32)
-    largest, total = -np.inf, 0.0
-    origin, scale = None, 0.0  # what is stored lies near 0 and 1, where single precision keeps the digits
+    copied = np.flatnonzero(multiplicity > 1)
+    copies, twins = multiplicity[copied], space.with_itself()[copied]
+    largest, total = float(twins.max(initial=-np.inf)), float(twins @ (copies * (copies - 1)))
+    origin, scale = 0.0, 0.0  # what is stored lies near 0 and 1, where single precision keeps the digits
     objects = np.arange(n, dtype=np.int32)
     step = max(1, BLOCK // n)
     for at in range(0, n, step):
@@ -241,8 +253,10 @@ def dissimilarities(space: Space, n_jobs: int | None, bytes_a_pair: int) -> tupl
         asked = x < r if space.symmetric else x != r
         x, r = x[asked], r[asked]
         similarities = in_batches(space.score, x, r, n_jobs, space.threaded)
-        largest, total = max(largest, float(similarities.max(initial=-np.inf))), total + float(similarities.sum())
-        if origin is None:
+        largest = max(largest, float(similarities.max(initial=-np.inf)))
+        counted = float((similarities * (multiplicity[x] * multiplicity[r])).sum())
+        total += 2 * counted if space.symmetric else counted
+        if at == 0:
             origin = largest
         short = origin - similarities
         scale = scale or float(np.abs(short).max(initial=0.0))
@@ -251,19 +265,21 @@ def dissimilarities(space: Space, n_jobs: int | None, bytes_a_pair: int) -> tupl
         costs[r, x] = short
         if space.symmetric:
             costs[x, r] = short
-    if origin is None or n == 1:
-        return costs, np.nan
     if scale:
         costs += np.float32((largest - origin) / scale)
     np.maximum(costs, 0, out=costs)  # single precision may round below
     np.fill_diagonal(costs, 0)
     if costs.any():
         costs /= costs.max()
-    return costs, total / space.n_pairs
+    size = int(multiplicity.sum())
+    return costs, total / (size * (size - 1)) if size > 1 else np.nan
 
 
-def largest_lambda(costs: Costs, p: float) -> float:
-    """lambda_max: with a larger lambda one representative is enough (for p = inf, usually)."""
+def largest_lambda(costs: Costs, p: float, multiplicity: Counts) -> float:
+    """lambda_max: with a larger lambda one representative is enough (for p = inf, usually).
+
+    The costs of a column are those of all the equal objects that it stands for.
+    """
     cheapest = costs[np.argmin(costs.sum(axis=1, dtype=np.float64))].astype(np.float64)
     largest = 0.0
     for row in costs:
@@ -271,7 +287,8 @@ def largest_lambda(costs: Costs, p: float) -> float:
         if p == np.inf:
             largest = max(largest, float(np.abs(more).sum()) / 2)
         elif more.sum() > 0:
-            largest = max(largest, float(np.sqrt(more.size) * (more @ more) / (2 * more.sum())))
+            squares = float(more @ (more / multiplicity))
+            largest = max(largest, float(np.sqrt(multiplicity.sum())) * squares / (2 * float(more.sum())))
     return largest
 
 
