@@ -7,11 +7,11 @@ import numpy as np
 import covey
 from tests.attack._odd_objects import ODD_X, ODD_Y, N
 from tests.attack._odd_parameters import CALLS, PARAMETERS
+from tests.attack._odd_parameters import X as ROWS
+from tests.attack._odd_parameters import Y as LABELS
 from tests.attack._outcomes import FaultError, sentence, tally
 
 SELECTORS = ["CRS", "DeltaMedoids", "DS3", "RandomSelector", "KeepAll"]
-ROWS = np.array([[0, 1, 1], [1, 1, 0], [1, 0, 1], [0, 0, 1], [1, 1, 1], [1, 0, 0], [0, 1, 0]])
-LABELS = [0, 1, 0, 1, 0, 1, 0]
 
 
 def attack(rng, n_cases):

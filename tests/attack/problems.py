@@ -62,8 +62,14 @@ def graph(rng):
         compare("neighbor_graph: similarities", similarities, [problem.s(x, r) for r in others], *example)
         if others != sorted(others, key=lambda r: (-problem.s(x, r), r)):
             raise FaultError("neighbor_graph: nn-descent does not list in order", *example, x, others)
-    if len({problem.s(x, r) for x in range(problem.n) for r in range(problem.n) if x != r}) == 1:
-        compare("neighbor_graph: recall where all are equally similar", found.estimated_recall.value, 1.0, *example)
+
+
+def recall(rng):
+    """Where all objects are equally similar, any neighbor is a true one."""
+    n, k, seed = int(rng.integers(300, 500)), int(rng.integers(1, 12)), int(rng.integers(100))
+    found = covey.neighbor_graph(np.ones((n, n)), k, "precomputed", "nn-descent", random_state=seed)
+    example = f"neighbor_graph(np.ones(({n}, {n})), {k}, 'precomputed', 'nn-descent', random_state={seed})"
+    compare("neighbor_graph: recall where all are equally similar", found.estimated_recall.value, 1.0, example)
 
 
 def cover(rng):
@@ -353,4 +359,4 @@ def jobs(rng):
                 raise FaultError(f"two jobs change {field}", *example, *values)
 
 
-CHECKS = [graph, cover, homogeneity, crs, delta_medoids, classification, counts, jobs]
+CHECKS = [graph, recall, cover, homogeneity, crs, delta_medoids, classification, counts, jobs]
