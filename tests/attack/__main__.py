@@ -23,8 +23,11 @@ def main(arguments=None):
     if asked.case is not None:
         return repeat(modules, asked.case)
     first = asked.seed * PER_SEED
+    reports = []
     with ThreadPoolExecutor(asked.processes) as pool:
-        reports = list(pool.map(lambda name: _runner.run(name, first, asked.cases), modules))
+        for report in pool.map(lambda name: _runner.run(name, first, asked.cases), modules):
+            print(f"{report.name} is done, with {len(report.faults)} kinds of faults.", flush=True)
+            reports.append(report)
     print(table(reports))
     print(examples(reports))
     return int(any(report.faults for report in reports))
