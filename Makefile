@@ -2,15 +2,21 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+CASES ?= 2000
+SEED ?= 0
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test attack lint format bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m covey.demo
 
 test: lint
 	$(BIN)/pytest -n auto
+
+# Random and odd cases; more or other ones by, for example, make attack CASES=100000 SEED=7
+attack: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.attack --cases $(CASES) --seed $(SEED)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -1,7 +1,17 @@
-"""Slow and obvious versions of every algorithm; the library must agree with them exactly."""
+"""Slow and obvious versions of every algorithm; the library must agree with them exactly.
+
+*Equal on paper.* Sums of similarities decide who is picked, and 1/3 + 1/3 must tie with 2/3 although neither is a
+float. A float is therefore read as the simple fraction that it was rounded from (`on_paper`), and sums are exact.
+Where two sums differ by less than rounding may move them and are not equal on paper (sums of roots, say), either
+order is right: `greedy` and `delta_medoids` then raise `CloseCallError` if they are given a `margin`.
+
+*Copies.* Equal objects are one object with a multiplicity. `copies` lists the rows of each distinct object, ascending;
+the first row stands for all of them. Distinct objects are numbered by their first rows.
+"""
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,10 +20,21 @@ from scipy.optimize import linprog
 SIMILARITIES = {
     "cosine": lambda x, y: cosine(x, y),
     "dot": lambda x, y: float(sum(a * b for a, b in zip(x, y, strict=True))),
-    "euclidean": lambda x, y: 1 / (1 + math.sqrt(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)))),
+    "euclidean": lambda x, y: CONVERSIONS["inverse"](DISTANCES["euclidean"](x, y)),
     "hamming": lambda x, y: sum(a == b for a, b in zip(x, y, strict=True)) / len(x),
     "jaccard": lambda x, y: share(sum(min(a, b) for a, b in zip(x, y, strict=True)), sum(x), sum(y)),
     "ruzicka": lambda x, y: share(sum(min(a, b) for a, b in zip(x, y, strict=True)), sum(x), sum(y)),
+}
+
+DISTANCES = {
+    "euclidean": lambda x, y: math.sqrt(sum((a - b) ** 2 for a, b in zip(x, y, strict=True))),
+    "sqeuclidean": lambda x, y: sum((a - b) ** 2 for a, b in zip(x, y, strict=True)),
+    "manhattan": lambda x, y: sum(abs(a - b) for a, b in zip(x, y, strict=True)),
+}
+CONVERSIONS = {
+    "inverse": lambda distance: 1 / (1 + distance),
+    "negative": lambda distance: -distance,
+    "exponential": lambda distance: float(np.exp(-distance)),
 }
 
 
@@ -28,6 +49,27 @@ def share(common, a, b):
     return common / (a + b - common) if a + b - common else 1.0
 
 
+LOWERED = Fraction(1, 10**9)
+"""The relative amount by which a threshold is lowered, so that the rounding of a mean cuts no edge equal to it."""
+
+
+class CloseCallError(Exception):
+    """Two sums differ by less than rounding may move them, so that the reference cannot say who is first."""
+
+
+@cache
+def on_paper(value):
+    """The number that a float stands for: m * 2**e, with the simplest m in [1/2, 1) within 4 units of its last place.
+
+    The simplest m counts only if its denominator is at most a million; else the float stands for itself. Powers of two
+    are taken out first, so that the reading does not depend on the scale of the similarities.
+    """
+    mantissa, exponent = math.frexp(value)
+    simple = Fraction(mantissa).limit_denominator(10**6)
+    near = abs(simple - Fraction(mantissa)) <= 4 * Fraction(math.ulp(mantissa))
+    return (simple if near else Fraction(mantissa)) * Fraction(2) ** exponent
+
+
 def neighbors(similarity, n, k):
     """Each object's k best others as (index, similarity), by similarity descending, then index ascending."""
     lists = []
@@ -39,46 +81,132 @@ def neighbors(similarity, n, k):
 
 def homogeneity(similarity, n):
     """The exact mean over ordered pairs of different objects."""
-    total = sum(Fraction(similarity(i, j)) for i in range(n) for j in range(n) if i != j)
-    return float(total / (n * (n - 1)))
+    return float(mean(lambda i, j: Fraction(similarity(i, j)), range(n)))
+
+
+def mean(similarity, rows):
+    """The mean over ordered pairs of different rows; None for a single one."""
+    total = sum(similarity(i, j) for i in rows for j in rows if i != j)
+    return total / (len(rows) * (len(rows) - 1)) if len(rows) > 1 else None
+
+
+def lowered(threshold):
+    """The least similarity of an edge that is kept."""
+    return None if threshold is None else Fraction(threshold) - LOWERED * abs(Fraction(threshold))
 
 
 def covers(lists, threshold):
     """For each candidate r the objects that it covers by an edge, with their similarity."""
+    least = lowered(threshold)
     covered = [{} for _ in lists]
     for x, others in enumerate(lists):
         for r, similarity in others:
-            if threshold is None or similarity >= threshold:
+            if least is None or on_paper(similarity) >= least:
                 covered[r][x] = similarity
     return covered
 
 
-def greedy(lists, coverage, threshold, gain="similarity", on_orphan="self", own=None):
+def first_of_largest(candidates, worth, margin=0):
+    """The first candidate with the largest worth, unless another's is within `margin`, relatively, but not equal."""
+    worths = [worth(candidate) for candidate in candidates]
+    largest = max(worths)
+    if any(0 < largest - other < margin * abs(largest) for other in worths):
+        raise CloseCallError
+    return candidates[worths.index(largest)]
+
+
+def greedy(lists, coverage, threshold, gain="similarity", on_orphan="self", own=None, multiplicities=None, margin=0):
     """(picked, gains, covered_by) by recomputing every gain from the sets at every step."""
     n = len(lists)
     edges = covers(lists, threshold)
     orphans = {x for x in range(n) if not any(x in covered for covered in edges)}
     own = [1.0] * n if own is None else own
+    times = [1] * n if multiplicities is None else multiplicities
 
-    def units(weight):
-        return round(weight * 2**32) if gain == "similarity" else 1
+    def weight(x, similarity):
+        return times[x] * (on_paper(float(similarity)) if gain == "similarity" else 1)
 
     def worth(r, uncovered):
-        itself = units(own[r]) if r in uncovered and not (on_orphan == "outlier" and r in orphans) else 0
-        return itself + sum(units(s) for x, s in edges[r].items() if x in uncovered)
+        itself = weight(r, own[r]) if r in uncovered and not (on_orphan == "outlier" and r in orphans) else 0
+        return itself + sum(weight(x, s) for x, s in edges[r].items() if x in uncovered)
 
     uncovered, picked, gains, covered_by = set(range(n)), [], [], [-1] * n
-    while n - len(uncovered) < math.ceil(coverage * n - 1e-9):
-        best = min((r for r in range(n) if r not in picked), key=lambda r: (-worth(r, uncovered), r))
-        if worth(best, uncovered) == 0 and picked:
+    while sum(times) - sum(times[x] for x in uncovered) < max(1, math.ceil(coverage * sum(times) - 1e-9)):
+        left = [r for r in range(n) if r not in picked]
+        if picked and not any(worth(r, uncovered) for r in left):
             break
-        gains.append(worth(best, uncovered) / (2**32 if gain == "similarity" else 1))
+        best = first_of_largest(left, lambda r: worth(r, uncovered), margin)  # noqa: B023
+        gains.append(float(worth(best, uncovered)))
         picked.append(best)
         for x in {best, *edges[best]} & uncovered:
             covered_by[x] = best
         covered_by[best] = best
         uncovered -= {best, *edges[best]}
     return picked, gains, covered_by
+
+
+def crs(similarity, copies, own, k, coverage, threshold, gain="similarity", on_orphan="self", margin=0):
+    """The neighbor graph of distinct objects, cut and covered: a dict of the fields of `covey.Prototype`."""
+    firsts, rows = [rows[0] for rows in copies], sorted(row for rows in copies for row in rows)
+    lists = neighbors(lambda a, b: similarity(firsts[a], firsts[b]), len(firsts), k)
+    homogeneity = mean(lambda i, j: on_paper(similarity(i, j)), rows)
+    if threshold == "homogeneity":
+        threshold = homogeneity
+    times = [len(rows) for rows in copies]
+    own = [own[first] for first in firsts]
+    picked, gains, covered_by = greedy(lists, coverage, threshold, gain, on_orphan, own, times, margin)
+    owners = {row: covered_by[place] for place, rows in enumerate(copies) for row in rows}
+    return {
+        "indices": [firsts[r] for r in picked],
+        "gains": gains,
+        "covered_by": [firsts[owners[row]] if owners[row] >= 0 else -1 for row in rows],
+        "coverage": sum(owners[row] >= 0 for row in rows) / len(rows),
+        "homogeneity": homogeneity,
+    }
+
+
+def assign(similarity, n, delta, seeds):
+    """{representative: members}: in the order of the data, each object joins the most similar one or becomes one."""
+    groups = {r: [r] for r in sorted(seeds)}
+    for x in range(n):
+        if x in groups:
+            continue
+        best = min(groups, key=lambda r: (-similarity(x, r), r), default=None)
+        if best is not None and delta is not None and on_paper(similarity(x, best)) >= delta:
+            groups[best].append(x)
+        else:
+            groups[x] = [x]
+    return groups
+
+
+def medoid(similarity, delta, members, strict, times, margin=0):
+    """The member with the largest sum of similarities to it, of its own copies as well; the lowest of equal ones."""
+    eligible = [
+        u for u in sorted(members) if not strict or all(on_paper(similarity(x, u)) >= delta for x in members if x != u)
+    ]
+
+    def worth(u):
+        return sum((times[x] - (x == u)) * on_paper(similarity(x, u)) for x in members)
+
+    return first_of_largest(eligible, worth, margin)
+
+
+def delta_medoids(similarity, n, delta, strict=True, one_shot=False, max_iter=50, multiplicities=None, margin=0):
+    """({medoid: members}, number of iterations, what ended them)."""
+    delta, times = lowered(delta), [1] * n if multiplicities is None else multiplicities
+    history = []
+    while True:
+        groups = assign(similarity, n, delta, history[-1] if history else set())
+        if one_shot:
+            return groups, 1, "one_shot"
+        groups = {medoid(similarity, delta, group, strict, times, margin): group for group in groups.values()}
+        if history and set(groups) == history[-1]:
+            return groups, len(history) + 1, "unchanged"
+        if set(groups) in history:
+            return groups, len(history) + 1, "cycle"
+        history.append(set(groups))
+        if len(history) == max_iter:
+            return groups, max_iter, "max_iter"
 
 
 def smallest_cover(lists, coverage, threshold):

@@ -45,7 +45,7 @@ def test_greedy_is_what_the_sets_say(graph, coverage, threshold, gain, on_orphan
     found = covey.cover(graph, coverage, threshold, gain=gain, on_orphan=on_orphan, with_itself=own)
     picked, gains, covered_by = reference.greedy(as_lists(graph), coverage, threshold, gain, on_orphan, own)
     assert found.indices.tolist() == picked
-    assert found.gains.tolist() == gains
+    assert found.gains.tolist() == pytest.approx(gains, rel=1e-9)  # those of the reference are exact
     assert found.covered_by.tolist() == covered_by
     assert found.coverage == np.mean(np.array(covered_by) >= 0)
     if on_orphan == "self":

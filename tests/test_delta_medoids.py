@@ -13,44 +13,8 @@ from covey._known import KnownSimilarities
 from covey.selectors import delta_medoids
 from covey.similarity import Similarity, resolve
 from covey.space import space_of
+from tests import reference
 from tests.forms import Counted, similarity_matrix
-
-
-def rep_assign(values, delta, seeds):
-    """{representative: members}, in the order of the data."""
-    groups = {r: [r] for r in sorted(seeds)}
-    for x in range(len(values)):
-        if x in groups:
-            continue
-        best = min(groups, key=lambda r: (-values[x, r], r), default=None)
-        if best is not None and values[x, best] >= delta:
-            groups[best].append(x)
-        else:
-            groups[x] = [x]
-    return groups
-
-
-def medoid(values, delta, members, strict):
-    eligible = [u for u in sorted(members) if not strict or all(values[x, u] >= delta for x in members if x != u)]
-    return min(eligible, key=lambda u: (-sum(values[x, u] for x in members if x != u), u))
-
-
-def run(values, delta, strict=True, one_shot=False, max_iter=50):
-    """(medoids, iterations, what ended them)."""
-    history, n_iter = [], 0
-    while True:
-        n_iter += 1
-        groups = rep_assign(values, delta, history[-1] if history else set())
-        medoids = set(groups) if one_shot else {medoid(values, delta, K, strict) for K in groups.values()}
-        if one_shot:
-            return medoids, n_iter, "one_shot"
-        if history and medoids == history[-1]:
-            return medoids, n_iter, "unchanged"
-        if medoids in history:
-            return medoids, n_iter, "cycle"
-        if n_iter == max_iter:
-            return medoids, n_iter, "max_iter"
-        history.append(medoids)
 
 
 def eighths(n, seed, symmetric):
@@ -75,8 +39,8 @@ def test_it_is_the_pseudo_code(n, seed, symmetric, delta, strict, one_shot, batc
         selector = covey.DeltaMedoids(
             delta, similarity=Similarity(counted, symmetric), strict=strict, one_shot=one_shot
         ).fit(list(range(n)))
-    medoids, n_iter, stopped_by = run(values, delta, strict, one_shot)
-    assert set(selector.sample_indices_.tolist()) == medoids
+    groups, n_iter, stopped_by = reference.delta_medoids(lambda x, r: values[x, r], n, delta, strict, one_shot)
+    assert set(selector.sample_indices_.tolist()) == set(groups)
     assert (selector.n_iter_, selector.stopped_by_) == (n_iter, {0: stopped_by})
     assert selector.n_evaluations_ == len(counted.calls) == len(set(counted.pairs))
 
