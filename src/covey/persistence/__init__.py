@@ -27,7 +27,7 @@ from covey._archive import justified, read_bytes
 from covey._errors import FileFormatError
 from covey._whole import whole
 from covey.persistence._estimators import ModelReader, ModelWriter, check_class, is_fitted
-from covey.similarity import Similarity
+from covey.similarity import STRINGS, Similarity
 
 FORMAT = 2
 READABLE = (1, 2)
@@ -120,7 +120,7 @@ def _check_given(missing: str | None, similarity: Any) -> None:
             "code; pass similarity= the same function."
         )
     function = similarity.function if isinstance(similarity, Similarity) else similarity
-    if not callable(function):
+    if not callable(function) and function not in STRINGS:  # version 0.1.0 took these for callables
         raise TypeError(
             f"similarity must be a callable, since the file was saved with the callable {missing!r}, got "
             f"{similarity!r}; pass similarity= the same function."

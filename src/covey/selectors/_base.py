@@ -97,11 +97,6 @@ class Cluster:
         objects = take(self.objects, rows)
         return objects[:, rows] if self.similarity.kind == "matrix" and objects is not self.objects else objects
 
-    @property
-    def multiplicity(self) -> NDArray[np.int64]:
-        """How many equal objects each object of the space stands for: one, since equal objects are not merged."""
-        return np.ones(self.members.size, dtype=np.int64)
-
 
 class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """Base of the selectors: subclasses say which members of one cluster represent it.

@@ -52,7 +52,7 @@ class DS3(Selector):
         A name ("cosine", "dot", "euclidean", "hamming", "jaccard", "ruzicka"), s(a, b), `covey.batched`,
         `covey.from_distance`, or "precomputed" if X is a matrix of similarities. It may be asymmetric and need not be
         metric: the cost of representing x by r is the largest similarity of two different objects less s(x, r),
-        divided by the largest such cost; 0 for r = x.
+        divided by the largest such cost; 0 for an r equal to x.
     outliers : bool, default=False
         Objects may stay without a representative, at the cost beta * exp(-m / sigma), where m is the least cost, over
         0, of representing them. They are called outliers then.
@@ -157,7 +157,7 @@ class DS3(Selector):
         self.row_weights_, self.outliers_ = np.zeros(n), np.empty(0, dtype=np.intp)
 
     def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        space, members, multiplicity = cluster.space, cluster.members, cluster.multiplicity
+        space, multiplicity = cluster.space, cluster.multiplicity
         costs, homogeneity = dissimilarities(space, multiplicity, self.n_jobs, 4 if self.p == np.inf else 24)
         spared = self._spared(costs)
         # From here on the costs of a column are those of all the equal objects that it stands for.
@@ -173,22 +173,19 @@ class DS3(Selector):
         covered_by = representatives[_server(shares[used], costs[representatives])]
         covered_by[shares.sum(axis=0) < 0.5] = -1
         covered_by[representatives] = representatives
-        self.row_weights_[members[rows]] = weights
-        self.outliers_ = np.sort(np.append(self.outliers_, members[covered_by < 0]))
-        self.duality_gap_ = max(self.duality_gap_, gap)
-        return Prototype(
-            label=cluster.label,
-            members=members,
-            indices=members[representatives],
+        self.row_weights_[cluster.rows[rows]] = weights
+        prototype = cluster.prototype(
+            indices=representatives,
             gains=shares[used] @ multiplicity,
-            coverage=float(np.average(covered_by >= 0, weights=multiplicity)),
-            covered_by=np.where(covered_by >= 0, members[covered_by], -1),
+            covered_by=covered_by,
             homogeneity=homogeneity,
             threshold=np.nan,
-            n_evaluations=space.n_evaluations,
-            scan_rate=space.scan_rate,
             n_orphans=0,
         )
+        outliers = prototype.members[prototype.covered_by < 0]
+        self.outliers_ = np.sort(np.append(self.outliers_, outliers))
+        self.duality_gap_ = max(self.duality_gap_, gap)
+        return prototype
 
     def _spared(self, costs: Costs) -> Floats:
         """What it costs to leave each object without a representative."""
@@ -242,8 +239,8 @@ def dissimilarities(space: Space, multiplicity: Counts, n_jobs: int | None, byte
     check_fits(bytes_a_pair * n * n, f"DS3 on a cluster of {n} objects", "draw a sample of it, or use covey.CRS")
     space.n_expected = space.n_pairs
     costs = np.zeros((n, n), dtype=np.float32)
-    copied = np.flatnonzero(multiplicity > 1)
-    copies, twins = multiplicity[copied], space.with_itself()[copied]
+    copied = np.flatnonzero(multiplicity > 1).astype(np.int32)
+    copies, twins = multiplicity[copied], space.of_copies(copied)
     largest, total = float(twins.max(initial=-np.inf)), float(twins @ (copies * (copies - 1)))
     origin, scale = 0.0, 0.0  # what is stored lies near 0 and 1, where single precision keeps the digits
     objects = np.arange(n, dtype=np.int32)
