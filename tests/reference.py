@@ -90,18 +90,17 @@ def mean(similarity, rows):
     return total / (len(rows) * (len(rows) - 1)) if len(rows) > 1 else None
 
 
-def lowered(threshold):
-    """The least similarity of an edge that is kept."""
-    return None if threshold is None else Fraction(threshold) - LOWERED * abs(Fraction(threshold))
+def lowered(homogeneity):
+    """The least similarity of an edge that is kept where the threshold is a mean, which is rounded."""
+    return None if homogeneity is None else Fraction(homogeneity) - LOWERED * abs(Fraction(homogeneity))
 
 
 def covers(lists, threshold):
     """For each candidate r the objects that it covers by an edge, with their similarity."""
-    least = lowered(threshold)
     covered = [{} for _ in lists]
     for x, others in enumerate(lists):
         for r, similarity in others:
-            if least is None or on_paper(similarity) >= least:
+            if threshold is None or Fraction(similarity) >= threshold:
                 covered[r][x] = similarity
     return covered
 
@@ -119,9 +118,9 @@ def greedy(lists, coverage, threshold, gain="similarity", on_orphan="self", own=
     """(picked, gains, covered_by) by recomputing every gain from the sets at every step."""
     n = len(lists)
     edges = covers(lists, threshold)
-    orphans = {x for x in range(n) if not any(x in covered for covered in edges)}
     own = [1.0] * n if own is None else own
     times = [1] * n if multiplicities is None else multiplicities
+    orphans = {x for x in range(n) if times[x] == 1 and not any(x in covered for covered in edges)}
 
     def weight(x, similarity):
         return times[x] * (on_paper(float(similarity)) if gain == "similarity" else 1)
@@ -151,7 +150,7 @@ def crs(similarity, copies, own, k, coverage, threshold, gain="similarity", on_o
     lists = neighbors(lambda a, b: similarity(firsts[a], firsts[b]), len(firsts), k)
     homogeneity = mean(lambda i, j: on_paper(similarity(i, j)), rows)
     if threshold == "homogeneity":
-        threshold = homogeneity
+        threshold = lowered(homogeneity)
     times = [len(rows) for rows in copies]
     own = [own[first] for first in firsts]
     picked, gains, covered_by = greedy(lists, coverage, threshold, gain, on_orphan, own, times, margin)
@@ -172,7 +171,7 @@ def assign(similarity, n, delta, seeds):
         if x in groups:
             continue
         best = min(groups, key=lambda r: (-similarity(x, r), r), default=None)
-        if best is not None and delta is not None and on_paper(similarity(x, best)) >= delta:
+        if best is not None and delta is not None and Fraction(similarity(x, best)) >= delta:
             groups[best].append(x)
         else:
             groups[x] = [x]
@@ -182,7 +181,7 @@ def assign(similarity, n, delta, seeds):
 def medoid(similarity, delta, members, strict, times, margin=0):
     """The member with the largest sum of similarities to it, of its own copies as well; the lowest of equal ones."""
     eligible = [
-        u for u in sorted(members) if not strict or all(on_paper(similarity(x, u)) >= delta for x in members if x != u)
+        u for u in sorted(members) if not strict or all(Fraction(similarity(x, u)) >= delta for x in members if x != u)
     ]
 
     def worth(u):
@@ -193,7 +192,7 @@ def medoid(similarity, delta, members, strict, times, margin=0):
 
 def delta_medoids(similarity, n, delta, strict=True, one_shot=False, max_iter=50, multiplicities=None, margin=0):
     """({medoid: members}, number of iterations, what ended them)."""
-    delta, times = lowered(delta), [1] * n if multiplicities is None else multiplicities
+    times = [1] * n if multiplicities is None else multiplicities
     history = []
     while True:
         groups = assign(similarity, n, delta, history[-1] if history else set())

@@ -39,7 +39,7 @@ def test_another_similarity_of_texts_than_the_model_was_made_with_is_refused(run
     texts().to_csv("texts.csv", index=False)
     run("select", "texts.csv", "-l", "topic", "--text", "body", "-s", "osa", "-o", "few.csv", "-m", "m")
     code, _, err = run("classify", "texts.csv", "-m", "m", "-s", "indel", "-o", "a.csv")
-    assert (code, "made with --similarity osa, got indel; pass --similarity osa" in one_line(err)) == (1, True)
+    assert (code, "made with --similarity osa, got indel; leave it out" in one_line(err)) == (1, True)
     assert run("classify", "texts.csv", "-m", "m", "-s", "osa", "-o", "a.csv")[0] == 0
 
 

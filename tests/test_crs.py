@@ -54,11 +54,13 @@ def test_crs_is_graph_then_cut_then_greedy(n, k, levels, symmetric, seed, covera
     values[np.triu_indices(n)] = np.round(values[np.triu_indices(n)] * 64) / 64  # exact sums in any order
     values[np.tril_indices(n)] = np.round(values[np.tril_indices(n)] * 64) / 64
     lists = reference.neighbors(lambda i, j: values[i, j], n, min(k, n - 1))
-    threshold = min(reference.homogeneity(lambda i, j: values[i, j], n), max(s for row in lists for _, s in row))
+    homogeneity = reference.homogeneity(lambda i, j: values[i, j], n)
+    threshold = homogeneity * (1 - 1e-9)
     picked, gains, covered_by = reference.greedy(lists, coverage, threshold)
     selector = covey.CRS(k, coverage=coverage, similarity=Counted(values, symmetric)).fit(range(n))
     prototype = selector.prototypes_[0]
-    assert prototype.threshold == prototype.homogeneity == threshold
+    assert prototype.homogeneity == homogeneity
+    assert prototype.threshold == pytest.approx(threshold, rel=1e-12)
     assert selector.sample_indices_.tolist() == prototype.indices.tolist() == picked
     assert prototype.gains.tolist() == gains
     assert prototype.covered_by.tolist() == covered_by
@@ -231,18 +233,19 @@ class TestEdgeCases:
     @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "jaccard", "ruzicka", "hamming"])
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     def test_identical_objects_are_one(self, graph, similarity, dtype):
-        """The mean of equal similarities must not exceed them by rounding, or every edge would be cut."""
         for n in (2, 5, 11, 50, 400):
             row = np.random.default_rng(n).random(33).astype(dtype)
             X = np.tile((row > 0.5).astype(dtype) if similarity == "jaccard" else row, (n, 1))
             selector = covey.CRS(12, similarity=similarity, graph=graph, coverage=1.0, random_state=0).fit(X)
             prototype = selector.prototypes_[0]
             assert (prototype.coverage, prototype.n_orphans) == (1, 0)
-            # Of equally similar others the lowest index comes first, so everyone has object 0 for a neighbor.
-            if graph != "exact" and n == 400:
-                assert selector.sample_indices_.size <= 3
-            else:
-                assert selector.sample_indices_.tolist() == [0]
+            assert selector.sample_indices_.tolist() == [0]
+
+    @pytest.mark.parametrize("n", [3, 7, 50])
+    def test_equal_similarities_of_different_objects_are_no_less_than_their_mean(self, graph, n):
+        """A mean of thirds may be rounded to more than a third, and every edge would be cut."""
+        prototype = covey.CRS(12, similarity=lambda a, b: 1 / 3, graph=graph).fit(range(n)).prototypes_[0]
+        assert prototype.n_orphans == 0
 
     def test_no_similarity_at_all(self, graph):
         for X, similarity in [
@@ -255,10 +258,13 @@ class TestEdgeCases:
             assert prototype.coverage >= 0.95
 
     def test_zero_vectors(self, graph):
-        X = np.vstack([np.random.default_rng(0).random((40, 5)), np.zeros((3, 5))])
-        prototype = covey.CRS(12, graph=graph, random_state=0).fit(X).prototypes_[0]
-        assert prototype.n_orphans == 3
-        assert prototype.coverage >= 0.95
+        """One is an orphan; several are copies of one object, which cover each other."""
+        for n_zeros, n_orphans in [(1, 1), (3, 0)]:
+            X = np.vstack([np.random.default_rng(0).random((40, 5)), np.zeros((n_zeros, 5))])
+            prototype = covey.CRS(12, graph=graph, coverage=1.0, random_state=0).fit(X).prototypes_[0]
+            assert prototype.n_orphans == n_orphans
+            assert prototype.coverage == 1
+            assert set(prototype.covered_by[40:]) == {40}
 
     def test_a_threshold_above_everything(self, graph):
         X = np.random.default_rng(0).random((40, 3))

@@ -50,7 +50,7 @@ def test_everyone_is_covered_after_every_iteration(n, seed, symmetric, delta):
     values = eighths(n, seed, symmetric)
     space = space_of(list(range(n)), resolve(Similarity(Counted(values, symmetric), symmetric)))
     known = KnownSimilarities(space, 1, "")
-    every = delta_medoids.iterations(known, delta, strict=True, one_shot=False)
+    every = delta_medoids.iterations(known, delta, np.ones(n, dtype=int), strict=True, one_shot=False)
     for groups in itertools.islice(every, 6):
         others = groups.medoids != np.arange(n)
         assert np.all(values[np.arange(n), groups.medoids][others] >= delta)
@@ -102,7 +102,8 @@ def test_groups_only_get_more_and_closer(n, seed, symmetric, strict):
     values = eighths(n, seed, symmetric)
     space = space_of(list(range(n)), resolve(Similarity(Counted(values, symmetric), symmetric)))
     before = (0, 0.0)
-    every = delta_medoids.iterations(KnownSimilarities(space, 1, ""), 0.625, strict, one_shot=False)
+    once = np.ones(n, dtype=int)
+    every = delta_medoids.iterations(KnownSimilarities(space, 1, ""), 0.625, once, strict, one_shot=False)
     for groups in itertools.islice(every, 8):
         similarities = groups.similarities[np.isfinite(groups.similarities)]
         now = (np.unique(groups.medoids).size, similarities.sum())

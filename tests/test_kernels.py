@@ -15,6 +15,7 @@ from covey import (
     _admm,
     _bounds,
     _candidates,
+    _equal,
     _exact,
     _facility,
     _forest,
@@ -103,20 +104,22 @@ def pick_case():
     edges = sp.random_array((40, 40), density=0.1, format="csr", rng=rng)
     weights = rng.integers(0, 4, edges.nnz)
     reverse = edges.tocsc()
-    return edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices, np.ones(40, np.int64), 38
+    graph = (edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices)
+    return *graph, np.ones(40, np.int64), rng.integers(1, 3, 40), rng.integers(2), 38
 
 
 def cover_graph(n=40):
     edges = sp.random_array((n, n), density=0.1, format="csr", rng=rng)
     reverse = edges.tocsc()
-    return edges.indptr, edges.indices, reverse.indptr, reverse.indices, rng.random(n) < 0.8
+    times = rng.integers(1, 4, n)
+    return edges.indptr, edges.indices, reverse.indptr, reverse.indices, rng.random(n) < 0.8, times
 
 
 def improve_case():
     graph = cover_graph()
     picked = np.unique(rng.integers(0, 40, 20))
-    n_covered = np.unique(np.concatenate([picked, *(graph[3][graph[2][r] : graph[2][r + 1]] for r in picked)])).size
-    return *graph, picked, n_covered, 50
+    covered = np.unique(np.concatenate([picked, *(graph[3][graph[2][r] : graph[2][r + 1]] for r in picked)]))
+    return *graph, picked, graph[-1][covered].sum(), 50
 
 
 def covered_case():
@@ -259,7 +262,9 @@ CASES = {
     _bounds.smallest_squared: bytes_case,
     _prefetch.look_ahead: lambda: (np.zeros((9, 99)), np.arange(5), int(rng.integers(9))),
     _forest.halve: halve_case,
+    _equal.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
     coverage.pick: pick_case,
+    coverage.compared: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
     coverage.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
     coverage.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
 }

@@ -6,7 +6,7 @@ import pytest
 import covey
 from covey import _descent, _landmarks
 from covey._evaluator import Evaluator
-from covey._landmarks import Columns, Estimator, survey
+from covey._landmarks import Columns, Estimator, survey, trial
 from covey._pairs import draw_pairs, score_pairs
 from covey.similarity import resolve
 from covey.space import space_of
@@ -37,7 +37,7 @@ def test_similarities_of_low_rank_are_estimated_exactly():
     space = space_of(list(range(60)), resolve(counted))
     columns = filled_columns(space, np.array([3, 14, 15, 9, 26, 5], np.int32))
     assert len(counted.calls) == len(set(counted.pairs)) == 6 * 54 + 15
-    estimator = Estimator(columns.vectors(6))
+    estimator = Estimator(columns.vectors(np.arange(6)))
     i, j = np.indices((60, 60)).reshape(2, -1).astype(np.int32)
     np.testing.assert_allclose(estimator.estimate(i, j).reshape(60, 60), values, atol=2e-3)
     i, j = estimator.candidates(7, None)
@@ -59,17 +59,40 @@ def test_known_pairs_are_not_missing():
 
 @pytest.mark.parametrize(
     ("values", "useful"),
-    [(low_rank(600), True), (similarity_matrix(600, np.random.default_rng(0)), False), (np.ones((600, 600)), False)],
+    [
+        (low_rank(600, rank=15), True),
+        (similarity_matrix(600, np.random.default_rng(0)), False),
+        (np.ones((600, 600)), False),
+    ],
     ids=["low rank", "noise", "constant"],
 )
 def test_a_probe_tells_whether_landmarks_are_of_use(values, useful):
     counted = Counted(values)
     evaluator = Evaluator(space_of(list(range(600)), resolve(counted)), 10)
     assert survey(evaluator, None, np.random.default_rng(0), None) == useful
-    assert (evaluator.screen is not None) == useful
     if not useful:
         probed = _landmarks.PROBED_OBJECTS + _landmarks.PROBED_LANDMARKS
         assert len(counted.calls) <= probed * _landmarks.PROBED_LANDMARKS
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_a_trial_refuses_landmarks_where_trees_are_sharp(width):
+    """In few dimensions estimates explain nearly all of the variance, but cannot tell neighbors from others."""
+    X = np.random.default_rng(0).random((2000, width))
+    values = 1 / (1 + np.abs(X[:, None] - X).sum(axis=2))
+    space = space_of(values, resolve("precomputed"))
+    columns = filled_columns(space, np.random.default_rng(1).permutation(2000)[:24].astype(np.int32))
+    assert columns.explained(np.arange(200, dtype=np.int32), np.arange(18), np.arange(18, 24)) > 0.8
+    assert not trial(columns, 10, np.random.default_rng(0))
+    assert not survey(Evaluator(space, 10), None, np.random.default_rng(0), None)
+
+
+def test_hits_count_equally_similar_objects_alike():
+    values = np.full((30, 30), 0.5)
+    np.fill_diagonal(values, 1)
+    columns = filled_columns(space_of(values, resolve("precomputed")), np.arange(4, dtype=np.int32))
+    assert columns.hits(0, np.arange(20, 30), 10) == 1
+    assert columns.hits(0, np.arange(20, 25), 10) == 0.5
 
 
 @pytest.mark.parametrize(("n", "k"), [(500, 10), (900, 100), (600, 400)])

@@ -79,17 +79,19 @@ class _Rows:
 
     def chunk(self, positions: Any) -> Any:
         rows = self._rows[positions]
+        # Whole numbers and dates stay exact; every number takes eight bytes.
+        rows = rows.astype(np.int64 if rows.dtype.kind in "biumM" and not self._scaled else np.float64)
         if not sp.issparse(rows):
-            return self._normal(rows.astype(np.float64), np.abs(rows).max(axis=1, initial=0)[:, None])
-        rows = sp.csr_array(rows, dtype=np.float64, copy=True)
+            return self._normal(rows, np.abs(rows).max(axis=1)[:, None] if self._scaled else None)
         rows.eliminate_zeros()
-        rows.data = self._normal(rows.data, np.repeat(abs(rows).max(axis=1).toarray().ravel(), np.diff(rows.indptr)))
+        largest = abs(rows).max(axis=1).toarray().ravel() if self._scaled else np.empty(rows.shape[0])
+        rows.data = self._normal(rows.data, np.repeat(largest, np.diff(rows.indptr)))
         return rows
 
-    def _normal(self, values: Floats, largest: Any) -> Floats:
+    def _normal(self, values: NDArray[Any], largest: Any) -> NDArray[Any]:
         if self._scaled:
             values = np.round(values / np.where(largest > 0, largest, 1.0), SAME_DIRECTION)
-        return values + 0.0  # -0 is 0
+        return values + values.dtype.type(0)  # -0 is 0
 
     def hashes(self) -> Hashes:
         return _in_chunks(self.n, lambda chunk: _hash(self.chunk(chunk)))
@@ -171,8 +173,8 @@ def _in_chunks(n: int, function: Callable[[slice], NDArray[Any]]) -> NDArray[Any
 
 def _hash(rows: Any) -> Hashes:
     if not sp.issparse(rows):
-        every = np.arange(0, rows.size + 1, max(rows.shape[1], 1)) if rows.size else np.zeros(len(rows) + 1, np.intp)
-        return hash_runs(np.ascontiguousarray(rows).ravel().view(np.uint64), every)
+        starts = np.arange(0, rows.size + 1, rows.shape[1])
+        return hash_runs(np.ascontiguousarray(rows).ravel().view(np.uint64), starts)
     columns = rows.indices.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     return hash_runs(rows.data.view(np.uint64) ^ columns, rows.indptr)
 

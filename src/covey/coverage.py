@@ -15,6 +15,7 @@ all others: each edge is withdrawn once, O(edges log n).
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,8 @@ def cover(
         raise ValueError(f"gain must be one of {list(GAINS)}, got {gain!r}.")
     if on_orphan not in ORPHANS:
         raise ValueError(f"on_orphan must be one of {list(ORPHANS)}, got {on_orphan!r}.")
+    if not isinstance(refine, bool | np.bool_):
+        raise TypeError(f"refine must be True or False, got {refine!r}.")
     edges = edges_of(graph, threshold)
     times = _check_multiplicity(multiplicity, edges.shape[0])
     n_required = required(coverage, int(times.sum()))
@@ -168,13 +171,15 @@ def required(coverage: float, n: int) -> int:
     return max(1, math.ceil(coverage * n - 1e-9))
 
 
-def check_coverage(coverage: float) -> None:
-    if not 0 < coverage <= 1:
+def check_coverage(coverage: Any) -> None:
+    if not (isinstance(coverage, Real) and 0 < float(coverage) <= 1):
         raise ValueError(f"coverage must be in (0, 1], got {coverage!r}.")
 
 
 def edges_of(graph: Any, threshold: float | None) -> sp.csr_array:
     """Row x: the objects that cover x by an edge, and how similar they are."""
+    if threshold is not None and not (isinstance(threshold, Real) and threshold == threshold):
+        raise ValueError(f"threshold must be a number or None, got {threshold!r}.")
     if not isinstance(graph, NeighborGraph):
         graph = NeighborGraph.from_csr(graph)
     kept = graph.indices >= 0
@@ -194,6 +199,15 @@ def _check_multiplicity(multiplicity: Integers | None, n: int) -> Integers:
     return times.astype(np.int64)
 
 
+def _check_with_itself(with_itself: Floats | None, n: int) -> Floats:
+    if with_itself is None:
+        return np.ones(n)
+    itself = np.asarray(with_itself)
+    if itself.shape != (n,) or itself.dtype.kind not in "fiub" or not np.isfinite(itself).all():
+        raise ValueError(f"with_itself must hold a finite number for each of the {n} objects.")
+    return itself.astype(np.float64)
+
+
 def _integer_weights(edges: sp.csr_array, gain: str, with_itself: Floats | None, times: Integers) -> Weights:
     n = edges.shape[0]
     times_covered = np.repeat(times, np.diff(edges.indptr))
@@ -203,7 +217,8 @@ def _integer_weights(edges: sp.csr_array, gain: str, with_itself: Floats | None,
         raise ValueError(
             f"gain='similarity' needs similarities of at least 0, got {edges.data.min():.6g}; use gain='count'."
         )
-    own = times * (np.ones(n) if with_itself is None else np.where(with_itself > 0, with_itself, 1.0))
+    itself = _check_with_itself(with_itself, n)
+    own = times * np.where(itself > 0, itself, 1.0)
     weights = times_covered * edges.data
     largest = float((own + np.bincount(edges.indices, weights, minlength=n)).max())
     unit = 2.0 ** min(BITS - math.ceil(math.log2(largest)), 1000)

@@ -1,7 +1,7 @@
 """The neighbor graph: the k most similar others of each object, best first."""
 
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -162,7 +162,7 @@ def neighbor_graph(
     method : {"auto", "exact", "nn-descent"}, default="auto"
         "exact" evaluates all pairs. "nn-descent" evaluates few and finds most neighbors. "auto" is exact up to 30
         objects a neighbor or 20 000 pairs; for cosine, dot, euclidean and jaccard, where matrix products do the work,
-        up to 10 000 dense or 20 000 CSR rows; and for precomputed matrices.
+        up to 10 000 dense or 20 000 CSR rows; for similarities of strings up to 5 000; and for precomputed matrices.
     sample_rate, tol : float, default=0.7, 0.001
         NN-Descent's share of list entries joined in a round, and the share of changed entries that ends it.
     random_state : int, RandomState instance or None, default=None
@@ -173,10 +173,12 @@ def neighbor_graph(
         1 shows a bar on a terminal.
     """
     _check_n_neighbors(n_neighbors)
-    if not 0 < sample_rate <= 1:
+    if not (isinstance(sample_rate, Real) and 0 < sample_rate <= 1):
         raise ValueError(f"sample_rate must be in (0, 1], got {sample_rate!r}.")
-    if not 0 <= tol <= 1:
+    if not (isinstance(tol, Real) and 0 <= tol <= 1):
         raise ValueError(f"tol must be in [0, 1], got {tol!r}.")
+    if not (n_jobs is None or isinstance(n_jobs, Integral)):
+        raise TypeError(f"n_jobs must be an int or None, got {n_jobs!r}.")
     resolved = resolve(similarity)
     space = space_of(check_objects(X, resolved), resolved, n_jobs=n_jobs)
     method = choose_method(method, space, n_neighbors)
@@ -278,7 +280,7 @@ def _check_graph(matrix: Any, from_distance: str | None) -> sp.csr_array:
             "graph looks like distances: its diagonal is smaller than the rest, but larger must mean closer; "
             "pass covey.NeighborGraph.from_csr(graph, from_distance='inverse')."
         )
-    if from_distance is not None and from_distance not in CONVERSIONS:
+    if from_distance is not None and not (isinstance(from_distance, str) and from_distance in CONVERSIONS):
         raise ValueError(f"from_distance must be one of {sorted(CONVERSIONS)}, got {from_distance!r}.")
     if from_distance is not None and csr.data.min(initial=0) < 0:
         raise ValueError(f"graph must not store negative distances, got {csr.data.min()}; leave from_distance out.")

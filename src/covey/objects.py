@@ -4,10 +4,12 @@
 objects from any of them, and `clusters` splits positions by label.
 """
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date, timedelta
-from numbers import Integral
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -51,7 +53,7 @@ def check_objects(X: Any, similarity: Similarity, estimator: Any = None, reset: 
         return _check_strings(X, similarity)
     if similarity.kind == "rows":
         if _is_profiles(X):
-            return list(X)
+            return _check_profiles(list(X))
         _check_features(X)
         return _check_rows(X, estimator, reset)
     known = None if estimator is None or reset else hasattr(estimator, "n_features_in_")
@@ -169,6 +171,8 @@ def clusters(y: Any, n: int) -> list[tuple[Hashable, NDArray[np.intp]]]:
         labels, group = np.unique(check_labels(y, n), return_inverse=True)
     except TypeError as error:
         raise TypeError(f"y must hold labels that can be sorted, all of one type: {error}.") from error
+    if labels.dtype.kind == "O" and not all(isinstance(label, Hashable) for label in labels):
+        raise TypeError(f"y must hold labels that can be keys of a dict, got {labels[0]!r}; pass tuples or strings.")
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group))
     keys = list(labels) if labels.dtype.kind in "mM" else labels.tolist()  # dates stay dates
@@ -316,6 +320,29 @@ def _is_number_type(dtype: Any) -> bool:
 
 def _first_is(X: Any, kind: Any) -> bool:
     return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and not isinstance(X, str) and isinstance(X[0], kind)
+
+
+def _check_profiles(profiles: list[Any]) -> list[Any]:
+    """Sets, and dicts of finite numbers."""
+    for position, profile in enumerate(profiles):
+        if not isinstance(profile, dict | AbstractSet):
+            raise TypeError(
+                f"X must hold only sets or dicts of numbers once its first object is one, "
+                f"got {type(profile).__name__} at position {position}."
+            )
+        if isinstance(profile, dict) and not all(map(_is_finite_number, profile.values())):
+            wrong = next(value for value in profile.values() if not _is_finite_number(value))
+            raise (ValueError if isinstance(wrong, Real) else TypeError)(
+                f"X must hold dicts of numbers, all finite, for a named similarity, but object {position} holds {wrong!r}; "
+                "leave such values out or turn them into numbers."
+            )
+    return profiles
+
+
+def _is_finite_number(value: Any) -> bool:
+    if type(value) is float or type(value) is int:  # nearly always
+        return -LARGEST < value < LARGEST
+    return isinstance(value, Real | Decimal | np.bool_) and math.isfinite(value)
 
 
 def _is_profiles(X: Any) -> bool:

@@ -6,10 +6,6 @@ Float32 stays float32; booleans and small integers become float32, which holds t
 """
 
 from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
-from decimal import Decimal
-from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,9 +18,6 @@ from covey.similarity import Measure, Rounding
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
-
-NUMBERS = {bool, float, int}
-"""Types that most values of a profile have, so that most profiles are checked fast."""
 
 
 class DenseRows:
@@ -173,34 +166,12 @@ def _csr(parts: tuple[Any, Any, Any], width: int) -> sp.csr_array:
 
 
 def _encode(profiles: Iterable[Any], vocabulary: dict[Any, int]) -> tuple[Any, Any, Any]:
+    """The values, columns and starts of a row for each checked profile; new keys enter the vocabulary."""
     values: list[float] = []
     columns: list[int] = []
     starts = [0]
-    for row, profile in enumerate(profiles):
-        if not isinstance(profile, dict | AbstractSet):
-            raise TypeError(
-                f"X must hold only sets or dicts of numbers once its first object is one, "
-                f"got {type(profile).__name__} at position {row}."
-            )
+    for profile in profiles:
         columns.extend(vocabulary.setdefault(key, len(vocabulary)) for key in profile)
         values.extend(profile.values() if isinstance(profile, dict) else [1.0] * len(profile))
         starts.append(len(columns))
-    row_of = partial(np.searchsorted, starts, side="right")
-    wrong = _first_without_number(values)
-    if wrong is not None:
-        raise TypeError(
-            f"X must hold dicts of numbers for a named similarity, but object {row_of(wrong) - 1} holds "
-            f"{values[wrong]!r}; leave such values out or turn them into numbers."
-        )
-    weights = np.array(values, dtype=np.float64)
-    if not np.isfinite(weights).all():
-        at = np.flatnonzero(~np.isfinite(weights))[0]
-        raise ValueError(f"X must hold finite numbers, but object {row_of(at) - 1} holds NaN or infinity.")
-    return weights, np.array(columns, dtype=np.int32), np.array(starts, dtype=np.int32)
-
-
-def _first_without_number(values: list[Any]) -> int | None:
-    """The position of the first value that is no number."""
-    if all(map(NUMBERS.__contains__, map(type, values))):
-        return None
-    return next((at for at, value in enumerate(values) if not isinstance(value, Real | Decimal | np.bool_)), None)
+    return np.array(values, dtype=np.float64), np.array(columns, dtype=np.int32), np.array(starts, dtype=np.int32)

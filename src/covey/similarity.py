@@ -252,15 +252,15 @@ def from_distance(
     symmetric : bool, optional
         Whether d(a, b) = d(b, a); by default what the callable says of itself, else True.
     """
-    if how not in CONVERSIONS:
+    if not (isinstance(how, str) and how in CONVERSIONS):
         raise ValueError(f"how must be one of {sorted(CONVERSIONS)}, got {how!r}.")
-    if distance == "precomputed":
+    if isinstance(distance, str) and distance == "precomputed":
         return Similarity("precomputed", kind="matrix", conversion=how)
-    if isinstance(distance, str):
-        if distance not in DISTANCES:
-            known = sorted([*DISTANCES, "precomputed"])
-            raise ValueError(f"distance must be a callable or one of {known}, got {distance!r}.")
+    if isinstance(distance, str) and distance in DISTANCES:
         return Similarity(distance, kind="rows", conversion=how)
+    if not callable(distance) and not isinstance(distance, Similarity):
+        known = sorted([*DISTANCES, "precomputed"])
+        raise ValueError(f"distance must be a callable or one of {known}, got {distance!r}.")
     base = distance if isinstance(distance, Similarity) else resolve(distance)
     if base.conversion is not None or base.kind not in ("objects", "batches"):
         raise ValueError(f"distance must be a name, a callable d(a, b) or covey.batched(d), got {distance!r}.")
@@ -294,7 +294,8 @@ def resolve(similarity: Any) -> Similarity:
             return Similarity(similarity, kind="strings")
     elif callable(similarity):
         return Similarity(similarity, symmetric=bool(getattr(similarity, "symmetric", True)))
+    is_distance = isinstance(similarity, str) and similarity in DISTANCES
     raise ValueError(
         f"similarity must be a callable s(a, b), covey.batched(f), covey.from_distance(d) or one of {names()}, "
-        f"got {similarity!r}" + ("." if similarity not in DISTANCES else f"; pass covey.from_distance({similarity!r}).")
+        f"got {similarity!r}" + (f"; pass covey.from_distance({similarity!r})." if is_distance else ".")
     )

@@ -49,10 +49,14 @@ class Problem:
         return self.values[x][r]
 
     def copies(self, rows):
-        """The rows of each distinct object, by the first of them."""
+        """The rows of each distinct object, by the first of them; a matrix may tell fewer apart if it is smaller."""
+        keys = [self.same[row] for row in rows]
+        if self.is_matrix:
+            part = self.take(rows)
+            keys = matrix_keys(part.toarray() if sp.issparse(part) else part, "distances" in self.form)
         groups = {}
-        for row in rows:
-            groups.setdefault(self.same[row], []).append(row)
+        for row, key in zip(rows, keys, strict=True):
+            groups.setdefault(key, []).append(row)
         return list(groups.values())
 
     def take(self, rows, columns=None):
@@ -141,8 +145,7 @@ def cosine(rng, form):
     rows = whole_rows(rng).astype(float)
     objects, similarity = COSINES[form](rows)
     values = [[reference.cosine(x, y) for y in rows.tolist()] for x in rows.tolist()]
-    hashed = isinstance(objects, np.ndarray) or sp.issparse(objects)
-    same = list(map(tuple, rows.tolist())) if hashed and "matrix" not in form else list(range(len(rows)))
+    same = matrix_keys(values) if "matrix" in form else list(map(tuple, rows.tolist()))
     own = np.diagonal(values).tolist() if "matrix" in form else [1.0] * len(rows)
     return Problem(form, objects, similarity, values, same, [w if w > 0 else 1.0 for w in own])
 
@@ -177,12 +180,22 @@ def table(rng, n=None):
     return values * scale, symmetric or n == 1 or bool((values == values.T).all())
 
 
+def matrix_keys(values, distances=False):
+    """What objects of a matrix have in common that it cannot tell apart, if they are similar to themselves."""
+    values = np.asarray(values)
+    keys = []
+    for x, (row, column) in enumerate(zip(values.tolist(), values.T.tolist(), strict=True)):
+        alike = row[x] == 0 if distances else row[x] > 0 or row[x] > min(row)
+        keys.append((tuple(row), tuple(column)) if alike else x)
+    return keys
+
+
 def matrix(rng, form):
-    """Precomputed similarities; objects with equal rows are not known to be equal."""
+    """Precomputed similarities."""
     values, symmetric = table(rng)
     objects = sp.csr_array(values) if form == "sparse matrix of levels" else values
     own = [value if value > 0 else 1.0 for value in np.diagonal(values).tolist()]
-    return Problem(form, objects, "precomputed", values.tolist(), list(range(len(values))), own, symmetric)
+    return Problem(form, objects, "precomputed", values.tolist(), matrix_keys(values), own, symmetric)
 
 
 def distance_matrix(rng, form):
@@ -194,7 +207,7 @@ def distance_matrix(rng, form):
     converted = [[reference.CONVERSIONS[how](d) for d in row] for row in distances.tolist()]
     own = [1.0] * len(values)
     similarity = covey.from_distance("precomputed", how)
-    return Problem(form, distances, similarity, converted, list(range(len(values))), own, symmetric)
+    return Problem(form, distances, similarity, converted, matrix_keys(distances, True), own, symmetric)
 
 
 def numbers(rng, form):

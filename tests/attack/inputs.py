@@ -117,6 +117,16 @@ def judge(what, parameter, must, call, *example):
     return False, result
 
 
+OTHER_WORDS = {
+    "X": "array|samples?|features?|columns?|data",
+    "y": "labels?|target",
+    "matrix": "graph",
+    "random_state": "seed",
+}
+"""What scikit-learn's own messages, which its checks of estimators ask for, call a parameter."""
+
+
 def is_clear(message, parameter):
-    """Whether a message is a sentence, or several, in which the parameter's name occurs."""
-    return bool(re.search(rf"\b{parameter}\b", message)) and message.rstrip().endswith(".") and len(message.split()) > 4
+    """Whether a message says more than a few words, and in them what is wrong."""
+    named = rf"\b({parameter}|{OTHER_WORDS.get(parameter, parameter)})"
+    return bool(re.search(named, message)) and len(message.split()) > 4

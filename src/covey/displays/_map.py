@@ -241,12 +241,14 @@ def _names(names: Sequence[Any] | None, rows: Positions) -> list[str]:
 
 
 def _lay_out(cluster: Cluster, n_neighbors: int, rng: np.random.RandomState) -> Floats:
-    n, n_jobs = cluster.members.size, cluster.n_jobs
+    """Positions of the members; equal ones lie side by side."""
+    space, n_jobs = cluster.space_of_members, cluster.n_jobs
+    n = space.n_left
     if n == 1:
         return np.zeros((1, 2))
     k = min(3 * n_neighbors + 1, n - 1)  # so many t-SNE asks for
-    method = choose_method("auto", cluster.space, k)
-    graph = build(cluster.space, k, method, sample_rate=0.7, tol=0.001, rng=generator(rng), n_jobs=n_jobs)
+    method = choose_method("auto", space, k)
+    graph = build(space, k, method, sample_rate=0.7, tol=0.001, rng=generator(rng), n_jobs=n_jobs)
     # A perplexity near n - 1 would call all others equally near, one near 1 would string few objects up in a line.
     perplexity = max(1.0, min(float(n_neighbors), 2 * (n - 1) / 3))
     layout = TSNE(perplexity=perplexity, metric="precomputed", init="random", random_state=rng)

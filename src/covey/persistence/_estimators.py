@@ -192,8 +192,9 @@ def check_fitted(estimator: Any) -> None:
     check_facts(estimator)
     if isinstance(estimator, NearestPrototypeClassifier):
         _check_representatives(estimator, resolve(estimator.selector_.similarity))
-        estimator._check_reject()
-        estimator._answers(np.arange(estimator.classes_.size), np.full(estimator.classes_.size, -np.inf))
+        estimator._bars()
+        every = np.arange(estimator.classes_.size)
+        estimator._answers(every, every >= 0)
 
 
 def _check_representatives(model: Any, similarity: Similarity) -> None:

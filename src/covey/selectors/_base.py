@@ -44,7 +44,13 @@ class Cluster:
 
     @cached_property
     def space(self) -> Space:
-        return space_of(self._take(self.rows), self.similarity, self.rows, n_jobs=self.n_jobs)
+        """The space of the distinct objects."""
+        return self._space_of(self.rows)
+
+    @cached_property
+    def space_of_members(self) -> Space:
+        """The space of all members, equal ones kept apart."""
+        return self._space_of(self.members)
 
     @property
     def rows(self) -> NDArray[np.intp]:
@@ -92,6 +98,9 @@ class Cluster:
             scan_rate=self.space.n_evaluations / max(self.n_pairs, 1),
             n_orphans=n_orphans,
         )
+
+    def _space_of(self, rows: NDArray[np.intp]) -> Space:
+        return space_of(self._take(rows), self.similarity, rows, n_jobs=self.n_jobs)
 
     def _take(self, rows: NDArray[np.intp]) -> Objects:
         objects = take(self.objects, rows)

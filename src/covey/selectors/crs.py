@@ -141,7 +141,7 @@ class CRS(Selector):
         covered = cover(
             graph,
             self.coverage,
-            threshold,
+            None if cluster.space.n_left == 1 else threshold,  # a single object has no edges to cut
             gain=self.gain,
             on_orphan=self.on_orphan,
             with_itself=cluster.space.with_itself(),

@@ -57,6 +57,8 @@ class RandomSelector(Selector):
             if cluster.label not in n:
                 raise ValueError(f"n must give a number for each label, got none for {cluster.label!r}.")
             n = n[cluster.label]
+            if not (isinstance(n, Integral) and int(n) >= 1):
+                raise ValueError(f"n must give an int of at least 1 for each label, got {n!r} for {cluster.label!r}.")
         wanted = round(self.fraction * size) if n is None else int(n)
         drawn = rng.choice(size, min(max(wanted, 1), size), replace=False)
         return standing_for_themselves(cluster, cluster.members[drawn])

@@ -112,7 +112,8 @@ class ObjectSpace(FunctionSpace):
         except Exception as error:
             raise self._trouble(i[len(values)], j[len(values)], error) from error
         if len(values) < i.size:  # `extend` takes this one for the end of its input
-            raise self._failure(i[len(values)], j[len(values)], StopIteration())
+            stop = StopIteration()
+            raise self._failure(i[len(values)], j[len(values)], stop) from stop
         self._values = array("d")
         self._under_way += i.size
         return np.frombuffer(values)
