@@ -1,6 +1,7 @@
 """Greedy coverage against recomputed sets and against the optimum."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -119,3 +120,60 @@ def test_negative_similarities_need_counts():
 def test_wrong_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         covey.cover(covey.neighbor_graph(np.eye(3), 1), **options)
+
+
+@pytest.mark.parametrize(
+    "parts", [(1 / 3, 1 / 3), (1 / 7, 2 / 7, 3 / 7), (1 / 3, 1 / 3, 1 / 3), (0.1, 0.2, 0.3), (0.7, 0.1)]
+)
+def test_sums_that_are_equal_on_paper_tie(parts):
+    """Object 0 covers the parts and object 1 their sum: of equal gains the lowest index wins."""
+    n = len(parts)
+    rows, columns = range(2, n + 3), [0] * n + [1]
+    whole = float(sum(Fraction(part).limit_denominator(100) for part in parts))
+    graph = sp.csr_array(([*parts, whole], (rows, columns)), shape=(n + 3, n + 3))
+    assert covey.cover(graph, 1.0).indices.tolist()[:2] == [0, 1]
+    swapped = sp.csr_array(([*parts, whole], (rows, [1] * n + [0])), shape=(n + 3, n + 3))
+    assert covey.cover(swapped, 1.0).indices.tolist()[:2] == [0, 1]
+
+
+def test_small_differences_are_no_ties():
+    graph = sp.csr_array(([0.5, 0.5 + 1e-9], ([2, 3], [0, 1])), shape=(4, 4))
+    assert covey.cover(graph, 1.0).indices.tolist()[:2] == [1, 0]
+
+
+@given(n=st.integers(2, 40), width=st.sampled_from([3, 6, 7]), k=st.integers(1, 8), seed=st.integers(0, 999))
+def test_gains_of_fractions_are_compared_on_paper(n, width, k, seed):
+    """Similarities under hamming are thirds, sixths or sevenths, which no float holds."""
+    X = np.unique(np.random.default_rng(seed).integers(0, 2, (n, width)), axis=0)
+    graph = covey.neighbor_graph(X, k, "hamming", "exact")
+    picked, *_ = reference.greedy(as_lists(graph), 0.95, None)
+    assert covey.cover(graph, 0.95).indices.tolist() == picked
+
+
+@given(n=st.integers(1, 9), seed=st.integers(0, 9999), gain=st.sampled_from(["similarity", "count"]))
+def test_refining_never_covers_less_than_asked_for_where_orphans_are_outliers(n, seed, gain):
+    """A representative that no edge covers covers itself; a refined choice that keeps it keeps that."""
+    rng = np.random.default_rng(seed)
+    graph = sp.csr_array(np.where(rng.random((n, n)) < 0.25, 1.0, 0) * (1 - np.eye(n)))
+    plain, refined = (
+        covey.cover(graph, 1.0, gain=gain, on_orphan="outlier", refine=refine) for refine in (False, True)
+    )
+    assert refined.coverage >= plain.coverage
+    assert refined.indices.size <= plain.indices.size
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"multiplicity": [1, 2]}, "multiplicity must hold a whole number of at least 1 for each of the 3 objects"),
+        ({"multiplicity": [1, 0, 2]}, "multiplicity must hold a whole number of at least 1"),
+        ({"with_itself": 1.0}, "with_itself must hold a finite number for each of the 3 objects"),
+        ({"with_itself": [1, np.inf, 1]}, "with_itself must hold a finite number"),
+        ({"threshold": np.nan}, "threshold must be a number or None, got nan"),
+        ({"threshold": [0.5]}, r"threshold must be a number or None, got \[0.5\]"),
+        ({"coverage": "all"}, r"coverage must be in \(0, 1\], got 'all'"),
+    ],
+)
+def test_odd_options_are_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        covey.cover(sp.csr_array(np.ones((3, 3))), **options)

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import precision_score, recall_score
+from sklearn.utils.validation import check_is_fitted
 
 import covey
 from covey import _descent, _exact
@@ -578,3 +580,45 @@ def test_proteins_by_their_dissimilarities(globins):
     assert selector.sample_indices_.tolist() == converted.sample_indices_.tolist()
     assert min(p.coverage for p in selector.prototypes_.values()) >= 0.95
     assert selector.sample_indices_.size < 0.3 * y.size
+
+
+class Failing:
+    """A similarity that works for a number of calls."""
+
+    def __init__(self, n_calls, error):
+        self.left, self.error = n_calls, error
+
+    def __call__(self, a, b):
+        self.left -= 1
+        if self.left < 0:
+            raise self.error
+        return 1 / (1 + abs(a - b))
+
+
+SELECTORS = {"CRS": covey.CRS(3), "DeltaMedoids": covey.DeltaMedoids(), "DS3": covey.DS3()}
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("error", [RuntimeError("odd"), KeyboardInterrupt()], ids=["fails", "is interrupted"])
+@pytest.mark.parametrize("classifies", [False, True])
+def test_a_fit_that_fails_changes_nothing(name, error, classifies):
+    """The second of two clusters fails: neither half a model nor a new one mixed with an old one is left."""
+
+    def estimator(similarity):
+        selector = clone(SELECTORS[name]).set_params(similarity=similarity)
+        return covey.NearestPrototypeClassifier(selector) if classifies else selector
+
+    X, y = list(range(20)), [0] * 10 + [1] * 10
+    fresh = estimator(Failing(60, error))
+    with pytest.raises((RuntimeError, KeyboardInterrupt)):
+        fresh.fit(X, y)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(fresh)
+    fitted = estimator(Failing(10**6, error)).fit(X, y)
+    before = dict(vars(fitted))
+    selector = fitted.selector if classifies else fitted
+    selector.similarity = Failing(30, error)
+    before |= {} if classifies else {"similarity": selector.similarity}
+    with pytest.raises((RuntimeError, KeyboardInterrupt)):
+        fitted.fit(X[:-2], y[:-2])
+    assert vars(fitted) == before

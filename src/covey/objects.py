@@ -333,8 +333,8 @@ def _check_profiles(profiles: list[Any]) -> list[Any]:
         if isinstance(profile, dict) and not all(map(_is_finite_number, profile.values())):
             wrong = next(value for value in profile.values() if not _is_finite_number(value))
             raise (ValueError if isinstance(wrong, Real) else TypeError)(
-                f"X must hold dicts of numbers, all finite, for a named similarity, but object {position} holds {wrong!r}; "
-                "leave such values out or turn them into numbers."
+                f"X must hold dicts of numbers, all finite, for a named similarity, but object {position} holds "
+                f"{wrong!r}; leave such values out or turn them into numbers."
             )
     return profiles
 
