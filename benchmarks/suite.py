@@ -422,8 +422,8 @@ that covey took less. Medians of {runs} alternating runs unless said otherwise; 
 
 ## Evaluations
 
-NN-Descent against the exact graph. Recall counts any of equally similar neighbors; its estimate comes from five control
-objects, whose evaluations are in the scan rate.
+NN-Descent against the exact graph. Recall counts any of equally similar neighbors; its estimate comes from pairs drawn
+at random, whose evaluations are in the scan rate.
 
 {evaluations}
 """

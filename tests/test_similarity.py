@@ -198,7 +198,7 @@ def test_table_is_complete():
         ([[0.5, -1]], "ruzicka", "must not hold negative numbers for similarity='ruzicka', got -1.0"),
         ([{"a": 1}, ["b"]], "cosine", "only sets or dicts .* got list at position 1"),
         ([{"a": "x"}], "cosine", "dicts of numbers"),
-        ([{"a": 1}, {"a": float("nan")}], "cosine", "object 1 holds NaN"),
+        ([{"a": 1}, {"a": float("nan")}], "cosine", "object 1 holds nan"),
         ([{"a"}, {"b"}], "hamming", "similarity='hamming' needs rows of one width, got sets or dicts; use 'jaccard'"),
         (np.full((2, 2), 1e-80), "cosine", "too small for float64 arithmetic"),
         (sp.csr_array(np.full((2, 2), 1e20, np.float32)), "euclidean", "too large for float32 arithmetic"),

@@ -137,7 +137,7 @@ class Descent:
         """
         evaluator = self.evaluator
         pairs = RandomPairs(evaluator, k, self.rng, self.n_jobs)
-        recall = pairs.estimate_recall(BAD)
+        recall = pairs.estimate_recall(sure_from=BAD)
         if recall.value >= BAD:
             return recall
         for longer in [1.0] + [EXTENSION] * MAX_EXTENSIONS:
@@ -147,7 +147,7 @@ class Descent:
             evaluator.lengthen(longer)
             plant(evaluator, self.rng, self.n_jobs)
             self.run(sample_rate)
-            recall = pairs.estimate_recall(GOOD)
+            recall = pairs.estimate_recall()  # a graph that was bad is looked at twice
             if recall.value >= GOOD:
                 return recall
         if recall.value < BAD:

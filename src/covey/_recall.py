@@ -57,11 +57,11 @@ class RandomPairs:
     def __init__(self, evaluator: Evaluator, k: int, rng: np.random.Generator, n_jobs: int | None) -> None:
         self._evaluator, self._k, self._rng, self._n_jobs = evaluator, k, rng, n_jobs
 
-    def estimate_recall(self, good: float) -> Recall:
-        """The recall, from more pairs if the first ones say that it is below what is `good` enough."""
+    def estimate_recall(self, sure_from: float = np.inf) -> Recall:
+        """The recall, from more pairs unless the first ones say that it is at least `sure_from`."""
         n_found, n_drawn = self._look(PAIRS)
         recall = self._recall(n_found, n_drawn)
-        if recall.value < good:
+        if recall.value < sure_from:
             more_found, more_drawn = self._look(MORE_PAIRS)
             recall = self._recall(n_found + more_found, n_drawn + more_drawn)
         return recall

@@ -44,7 +44,7 @@ class NeighborGraph:
     mean_similarity : float or None
         The mean over all pairs, where making the graph scored them all.
     estimated_recall : Recall or None
-        For an approximate graph, the share of true neighbors in it, estimated on a few control objects.
+        For an approximate graph, the share of true neighbors in it, estimated from pairs drawn at random.
     """
 
     indices: NDArray[np.int32]
