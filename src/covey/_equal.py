@@ -35,8 +35,8 @@ Hashes = NDArray[np.uint64]
 Places = NDArray[np.intp]
 
 CHUNK_ROWS = 4096
-SAME_DIRECTION = 10
-"""Decimals that are compared of rows scaled to a largest number of 1: rows that agree in them have cosine 1."""
+SAME_DIRECTION = 1e10
+"""Rows scaled to a largest number of 1 are compared in units of 1 / this: rows that agree in them have cosine 1."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,11 @@ class _Rows:
 
     def _normal(self, values: NDArray[Any], largest: Any) -> NDArray[Any]:
         if self._scaled:
-            values = np.round(values / np.where(largest > 0, largest, 1.0), SAME_DIRECTION)
-        return values + values.dtype.type(0)  # -0 is 0
+            values /= np.where(largest > 0, largest, 1.0)
+            values *= SAME_DIRECTION
+            np.rint(values, out=values)
+        values += values.dtype.type(0)  # -0 is 0
+        return values
 
     def hashes(self) -> Hashes:
         return _in_chunks(self.n, lambda chunk: _hash(self.chunk(chunk)))

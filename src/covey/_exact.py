@@ -113,7 +113,7 @@ def clear_bar(estimates, slack, bars, k, i, j):  # type: ignore[no-untyped-def]
     best = np.empty(k)
     n = 0
     for row in range(estimates.shape[0]):
-        best[:] = -np.inf
+        best[:] = bars[row]  # what does not reach the bar cannot raise it
         for column in range(estimates.shape[1]):
             if estimates[row, column] > best[k - 1]:
                 at = k - 1
