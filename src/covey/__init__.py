@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from covey.selectors.simple import KeepAll, RandomSelector
     from covey.similarity import Similarity, batched, from_distance
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _HOME = {
     "CRS": "covey.selectors.crs",
