@@ -220,3 +220,12 @@ def test_escape_sequences_in_a_stack_are_shown_escaped(folder):
     assert "Traceback" in done.stderr
     assert "absent\\x1b]0;owned" in done.stderr
     assert visible_only(done.stderr)
+
+
+def test_a_model_of_strings_made_by_version_0_1_0_still_classifies(run):
+    """It took the similarity for a function of the user's own, which files do not hold; now it has a name."""
+    model = Path(__file__).parent / "files" / "command-line" / "levenshtein-0.1.0.covey"
+    Path("new.csv").write_text("body\nhello\nwords\n")
+    code, _, err = run("classify", "new.csv", "-m", model, "-o", "answers.csv")
+    assert (code, "2 rows classified" in err) == (0, True), err
+    assert [line.split(",")[1] for line in Path("answers.csv").read_text().splitlines()[1:]] == ["a", "b"]
