@@ -197,6 +197,31 @@ def test_a_given_graph_is_merged_too():
         assert same[by] == same[row] or same[by] in listed
 
 
+def test_a_given_graph_is_taken_as_it_is_unless_the_similarity_is_asked():
+    """X may be a placeholder then; where it is not, a similarity that merges what the graph tells apart is refused."""
+    X = np.random.default_rng(0).uniform(1, 2, (200, 1))
+    graph = covey.neighbor_graph(X, 10, "euclidean")
+    expected = covey.CRS(10, similarity="euclidean", graph=graph, threshold=None).fit(X).sample_indices_
+    for placeholder in (X, np.zeros((200, 1)), np.arange(200)[:, None] + 1):
+        found = covey.CRS(10, graph=graph, threshold=None).fit(placeholder).sample_indices_
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="graph and similarity must agree"):
+        covey.CRS(10, graph=graph).fit(X)  # under cosine all these rows are one
+
+
+def test_records_of_a_structured_array_are_told_apart():
+    records = np.array([(at % 15, str(at % 15)) for at in range(30)], dtype=[("number", int), ("name", "U4")])
+    nearness = covey.Similarity(lambda a, b: 1 / (1 + abs(int(a["number"]) - int(b["number"]))))
+    assert kinds(records, nearness) == [*range(15)] * 2
+
+
+def test_the_scan_rate_counts_the_pairs_of_copies():
+    """A cluster of copies needs no evaluation, but it has pairs."""
+    numbers, y = [0.0] * 100 + [float(at) for at in range(10)], [0] * 100 + [1] * 10
+    selector = covey.CRS(3, threshold=0.1, similarity=lambda a, b: 1 / (1 + abs(a - b))).fit(numbers, y)
+    assert selector.scan_rate_ == selector.n_evaluations_ / (100 * 99 / 2 + 10 * 9 / 2)
+
+
 def test_surnames_that_repeat(surnames):
     """2 000 names drawn from 108 are no more than 108 objects."""
     few = sorted(set(surnames))[:108]

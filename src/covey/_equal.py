@@ -7,11 +7,12 @@ are merged before the graph is made, and count with their number in everything t
 What is equal depends on what the similarity sees:
 
 - Rows of numbers, sets and dicts under a named similarity are equal if their numbers are; under cosine also if one row
-  is a positive multiple of the other, up to rounding, or both are zero.
+  is a positive multiple of the other, up to the rounding of float64 (of float32 rows only if the multiple is exact), or
+  both are zero.
 - Rows and columns of a precomputed matrix are equal if all their numbers are, and the objects are similar to
   themselves: rows without any similarity say nothing.
-- Any other objects are equal if they are of one type and equal in Python's sense; containers and arrays if their
-  parts are.
+- Any other objects are equal if they are of one type, can be hashed, and are equal in Python's sense; containers and
+  arrays if their parts are. What cannot be hashed is equal only to itself.
 
 Rows are compared by a hash of their numbers first, and then number by number, so that no hash can merge what differs.
 """
@@ -65,7 +66,8 @@ def distinct(objects: Objects, similarity: Similarity) -> Distinct:
         return _distinct_rows(_Rows(rows, similarity.function == "cosine"))
     if sp.issparse(objects) or (isinstance(objects, np.ndarray) and objects.ndim == 2 and objects.dtype.kind in "biuf"):
         return _distinct_rows(_Rows(objects, scaled=False))
-    return _distinct_keys([_key(objects[at]) for at in range(count(objects))])
+    held = [objects[at] for at in range(count(objects))]  # as long as keys are made: some are told by their id
+    return _distinct_keys(list(map(_key, held)))
 
 
 class _Rows:
@@ -154,8 +156,8 @@ def _in_order(first: Places, kind: Places) -> Distinct:
 def _key(value: Any) -> Any:
     """What equal objects have in common and others do not: something that can be looked up in a dict."""
     try:
-        if isinstance(value, np.ndarray):
-            parts = tuple(map(_key, value.tolist())) if value.dtype.hasobject else value.tobytes()
+        if isinstance(value, np.ndarray | np.void):
+            parts = _key(value.tolist()) if value.dtype.hasobject else value.tobytes()
             return (type(value), value.dtype, value.shape, parts)
         if isinstance(value, list | tuple):
             return (type(value), tuple(map(_key, value)))

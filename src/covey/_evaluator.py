@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from covey._bounds import Bounds
 from covey._candidates import Candidates
 from covey._lists import FRESH, WAITING, NeighborLists
-from covey._pairs import ForgottenPairs, ScoredPairs, pair_set, score_pairs
+from covey._pairs import BitmapPairs, ForgottenPairs, ScoredPairs, pair_set, score_pairs
 from covey._parallel import BATCH, run
 from covey.space import RenumberedSpace, Space
 
@@ -38,6 +38,11 @@ class Evaluator:
     def forgetful(self) -> bool:
         """Whether no pair is remembered."""
         return isinstance(self._pairs, ForgottenPairs)
+
+    @property
+    def has_room_for_all(self) -> bool:
+        """Whether all pairs can be remembered, a bit each."""
+        return isinstance(self._pairs, BitmapPairs)
 
     def renumber(self, order: Indices) -> None:
         """Let object t be what order[t] was: those that are similar then lie near each other in memory."""
@@ -84,7 +89,7 @@ class Evaluator:
     def meet_and_tell(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
         """As `meet`, but tell s(i[t], j[t]), or an upper bound of it: it only steers where a tree splits.
 
-        Where the space has bounds, the bounds are told, and the pairs may meet again. Else a pair met before is told
+        Where the space has bounds, the bounds are told, and the pairs may meet, and be counted, again. Else a pair met before is told
         by the lists; if it has left them, the least similarity that they hold is told.
         """
         if self._bounds is not None:

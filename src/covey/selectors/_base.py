@@ -37,9 +37,13 @@ class Cluster:
     objects: Objects = field(repr=False)
     similarity: Similarity
     n_jobs: int | None
+    merged: bool = True
 
     @cached_property
     def _distinct(self) -> Distinct:
+        if not self.merged:
+            every = np.arange(self.members.size)
+            return Distinct(every, every)
         return distinct(self._take(self.members), self.similarity)
 
     @cached_property
@@ -148,14 +152,14 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         bar = progress(type(self).__name__, None, "evaluations", shown=self.verbose > 0)
         with bar, tasks(self, len(groups), X, y) as told:
             for at, (label, members) in enumerate(groups, start=1):
-                cluster = Cluster(label, members, objects, similarity, n_jobs)
+                cluster = Cluster(label, members, objects, similarity, n_jobs, self._merges())
                 bar.note(f"cluster {label!r}, {at} of {len(groups)}")
                 bar.watch(partial(_outlook, list(self.prototypes_.values()), cluster, count(objects)))
                 with told.part(f"cluster {label}"):
                     prototype = self.prototypes_[label] = self._select(cluster, generator(rng))
                 if self.verbose > bar.shown:
                     _log(self, prototype)
-                if prototype.n_evaluations:  # else nobody has asked for the space
+                if "space" in vars(cluster):  # else the selector needs no similarities
                     n_pairs += cluster.n_pairs
         found = list(self.prototypes_.values())
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
@@ -177,6 +181,10 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype: ...
+
+    def _merges(self) -> bool:
+        """Whether equal objects are merged; called after `_check_fit`."""
+        return True
 
     def _check_fit(self, n: int) -> None:
         """Check parameters that depend on the number of objects."""

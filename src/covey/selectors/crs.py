@@ -13,7 +13,6 @@ from covey.coverage import GAINS, ORPHANS, cover
 from covey.graph import METHODS, NeighborGraph, build, choose_method
 from covey.prototype import Prototype
 from covey.selectors._base import Cluster, Selector
-from covey.space import Space
 
 
 class CRS(Selector):
@@ -37,7 +36,7 @@ class CRS(Selector):
     graph : {"auto", "exact", "nn-descent"}, NeighborGraph or sparse matrix, default="auto"
         How the graph is made (see `covey.neighbor_graph`), or a graph of all objects of X made elsewhere, of which
         the best k edges within each cluster are used. A threshold of "homogeneity" then needs the `similarity` that
-        the graph was made with.
+        the graph was made with, by which equal objects are merged; with any other threshold X is not looked at.
     gain : {"similarity", "count"}, default="similarity"
         Whether a newly covered object weighs as its similarity or as one.
     on_orphan : {"self", "outlier"}, default="self"
@@ -135,6 +134,10 @@ class CRS(Selector):
                 "make it from the same X."
             )
 
+    def _merges(self) -> bool:
+        """A given graph is taken as it is, unless the similarity is asked for the threshold anyway."""
+        return self._given is None or self.threshold == "homogeneity"
+
     def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
         graph, homogeneity = self._graph(cluster, rng)
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
@@ -166,7 +169,7 @@ class CRS(Selector):
             if self.threshold != "homogeneity":
                 return graph, np.nan
             homogeneity, known = mean_similarity(space, multiplicity, rng)
-            _check_same_similarity(space, graph, known)
+            _check_same_similarity(cluster, self._given, known)
             return graph, homogeneity.value
         method = choose_method(self.graph, space, k)
         options: dict[str, Any] = {"sample_rate": self.sample_rate, "tol": self.tol, "rng": rng, "n_jobs": self.n_jobs}
@@ -185,16 +188,20 @@ def auto_neighbors(n: int) -> int:
     return max(5, int(np.sqrt((n - 1) / (2 * np.log2(n))))) if n > 1 else 5
 
 
-def _check_same_similarity(space: Space, graph: NeighborGraph, known: ScoredPairs | None) -> None:
+def _check_same_similarity(cluster: Cluster, given: NeighborGraph, known: ScoredPairs | None) -> None:
     """Refuse a given graph whose weakest edge does not have the similarity that the homogeneity was computed with."""
-    listed = graph.indices >= 0
+    among = np.full(given.n_objects, -1, dtype=np.intp)
+    among[cluster.members] = cluster.kinds
+    similarities, others = given.similarities[cluster.members], given.indices[cluster.members]
+    listed = (others >= 0) & (among[others] >= 0)
     if not listed.any():
         return
-    x, at = np.unravel_index(np.argmin(np.where(listed, graph.similarities, np.inf)), listed.shape)
-    other, stored = graph.indices[x, at], graph.similarities[x, at]
-    score = None if known is None else known.find(int(x), int(other))
+    x, at = np.unravel_index(np.argmin(np.where(listed, similarities, np.inf)), listed.shape)
+    kinds, stored = (cluster.kinds[x], among[others[x, at]]), similarities[x, at]
+    i, j = (np.array([kind], dtype=np.int32) for kind in kinds)
+    score = None if known is None else known.find(*map(int, kinds))
     if score is None:
-        score = float(space.score(np.array([x], dtype=np.int32), np.array([other], dtype=np.int32))[0])
+        score = float((cluster.space.of_copies(i) if kinds[0] == kinds[1] else cluster.space.score(i, j))[0])
     if not np.isclose(score, stored, rtol=1e-3, atol=1e-6):
         raise ValueError(
             f"graph and similarity must agree for threshold='homogeneity', but an edge of {stored:.6g} has similarity "
