@@ -89,8 +89,8 @@ class Evaluator:
     def meet_and_tell(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
         """As `meet`, but tell s(i[t], j[t]), or an upper bound of it: it only steers where a tree splits.
 
-        Where the space has bounds, the bounds are told, and the pairs may meet, and be counted, again. Else a pair met before is told
-        by the lists; if it has left them, the least similarity that they hold is told.
+        Where the space has bounds, the bounds are told, and the pairs may meet, and be counted, again. Else a pair met
+        before is told by the lists; if it has left them, the least similarity that they hold is told.
         """
         if self._bounds is not None:
             self.space.count(i.size)
