@@ -8,4 +8,10 @@ from sklearn.utils import check_random_state
 
 def generator(random_state: Any) -> np.random.Generator:
     """A generator seeded by `random_state`; a RandomState instance moves on, so the next call differs."""
-    return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    try:
+        state = check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state must be a seed, a RandomState or None, got {random_state!r}: {error}."
+        ) from error
+    return np.random.default_rng(state.randint(np.iinfo(np.int32).max))

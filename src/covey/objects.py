@@ -210,6 +210,11 @@ def _array_of(X: Any) -> NDArray[Any]:
     if values.dtype.kind == "O" and (missing := missing_in(values)).any():
         value, where = _first(values, missing)
         raise ValueError(f"X must not hold missing values, got {value} at {where}; drop or impute such rows first.")
+    if values.dtype.kind == "O":
+        try:
+            return values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"X must hold rows of numbers for this similarity: {error}.") from error
     return values
 
 
