@@ -41,8 +41,8 @@ Fashion-MNIST, .2 to .3 for edit distances, and below 0 for warped time series a
 TRIED = 24
 TRIAL_HELD_OUT = 6
 HITS = 0.25
-"""The least share of the neighbors of held-out landmarks that estimates must find. In benchmarks/spaces.py it is .3 to
-1 where landmarks save evaluations, and at most .2 where they do not."""
+"""The least share of the neighbors of held-out landmarks that estimates must find. In the spaces of
+benchmarks/spaces.py it is .3 to 1 where landmarks save evaluations, and mostly below .25 where they do not."""
 SHARP_TREE = 0.5
 """Where one tree finds as large a share of these neighbors, a forest finds nearly all at less cost."""
 SMALLEST_EIGENVALUE = 1e-4

@@ -67,8 +67,9 @@ class RandomPairs:
         return recall
 
     def _recall(self, n_found: int, n_drawn: int) -> Recall:
-        n, n_pairs = self._evaluator.space.n_left, self._evaluator.space.n_left * (self._evaluator.space.n_left - 1) / 2
-        return Recall.of(n_found, n * self._k * min(n_drawn / n_pairs, 1.0))
+        n = self._evaluator.space.n_left
+        share = min(n_drawn / (n * (n - 1) / 2), 1.0)  # two looks may draw the same pairs
+        return Recall.of(n_found, n * self._k * share)
 
     def _look(self, pairs_an_object: int) -> tuple[int, int]:
         """How many entries of lists are replaced by pairs drawn at random, and how many different ones were drawn."""

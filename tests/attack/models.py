@@ -229,6 +229,13 @@ def alike(a, b):
     return 1 / (1 + abs(len(repr(a)) - len(repr(b))))
 
 
+WORDS = [
+    *("cat", "cart", "care", "cast", "car"),
+    *("dog", "dodge", "lodge", "doe", "do"),
+    *("bird", "brd", "bride", "b", "bd"),
+]
+
+
 @cache
 def files():
     """The bytes of a file of each kind of model, with the similarity that is passed to load it."""
@@ -236,39 +243,22 @@ def files():
     y = np.repeat([0, 1, 2], 5)
     X = np.abs(rng.normal(y[:, None], 0.3, (15, 4))) + 0.1
     sparse = sp.csr_array(np.where(X > 1, X, 0.0))
-    words = [
-        "cat",
-        "cart",
-        "care",
-        "cast",
-        "car",
-        "dog",
-        "dodge",
-        "lodge",
-        "doe",
-        "do",
-        "bird",
-        "brd",
-        "bride",
-        "b",
-        "bd",
-    ]
-    profiles = [{letter: float(len(word)) for letter in word} for word in words]
+    profiles = [{letter: float(len(word)) for letter in word} for word in WORDS]
     fixed_bar = {"reject": 0.5, "unknown_label": "none"}
-    nested = [(1, {"a": [word]}, word.encode()) for word in words]
+    nested = [(1, {"a": [word]}, word.encode()) for word in WORDS]
     models = [
         (covey.CRS(2), X, y, {"reject": "threshold"}),
         (covey.CRS(2, similarity="euclidean"), X.astype(np.float32), np.array(["a", "b", "c"])[y], fixed_bar),
         (covey.CRS(2, similarity="ruzicka"), sparse, y, {}),
-        (covey.CRS(2, similarity="jaccard"), [set(word) for word in words], y, {}),
+        (covey.CRS(2, similarity="jaccard"), [set(word) for word in WORDS], y, {}),
         (covey.CRS(2), profiles, y, {}),
         (covey.CRS(2, similarity="precomputed"), X @ X.T, y, {}),
         (covey.CRS(2, similarity=covey.from_distance("precomputed")), np.abs(X[:, :1] - X[:, 0]), y, {}),
         (covey.CRS(2, graph=covey.neighbor_graph(X, 14)), X, y, {}),
         (covey.CRS(2, graph=covey.neighbor_graph(X, 14).to_csr()), X, y, {}),
-        (covey.CRS(2, similarity=alike), words, y, {}),
+        (covey.CRS(2, similarity=alike), WORDS, y, {}),
         (covey.CRS(2, similarity=covey.from_distance(alike, symmetric=False)), nested, y, {}),
-        (covey.KeepAll(similarity=alike), [np.arange(len(word)) for word in words], y, {}),
+        (covey.KeepAll(similarity=alike), [np.arange(len(word)) for word in WORDS], y, {}),
         (covey.KeepAll(similarity=alike), sparse, y, {}),
         (covey.DeltaMedoids(similarity="dot"), X, y.astype("M8[D]"), {}),
         (covey.DS3(2, outliers=True), X, y == 1, {}),
