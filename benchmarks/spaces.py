@@ -18,7 +18,8 @@ import numba
 import numpy as np
 
 import covey
-from covey import _descent, datasets
+from covey import datasets
+from covey.graph import descent as _descent
 from tests import data
 
 K = 10

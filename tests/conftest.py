@@ -8,7 +8,8 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: one o
 import pytest
 from hypothesis import settings
 
-from covey import cli, datasets
+from covey import datasets
+from covey.cli import app as cli
 from tests import data
 
 settings.register_profile("covey", deadline=None, max_examples=60, derandomize=True)

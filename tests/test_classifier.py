@@ -83,11 +83,11 @@ def test_queries_may_come_in_another_form(digits):
 
 
 def test_threads_and_tiles_change_nothing(digits, monkeypatch):
-    from covey import _exact
+    from covey.graph import exact
 
     X, y, Q, _ = digits
     expected = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, y).nearest_prototypes(Q, 4)
-    monkeypatch.setattr(_exact, "TILE", 13)
+    monkeypatch.setattr(exact, "TILE", 13)
     for n_jobs in (1, 2):
         found = covey.NearestPrototypeClassifier(covey.CRS(5, n_jobs=n_jobs)).fit(X, y).nearest_prototypes(Q, 4)
         np.testing.assert_array_equal(found[0], expected[0])

@@ -11,22 +11,18 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey import (
-    _admm,
-    _bounds,
-    _candidates,
-    _equal,
-    _exact,
-    _facility,
-    _forest,
-    _kernels,
-    _lists,
-    _pairs,
-    _prefetch,
-    _refine,
-    coverage,
-)
-from covey._candidates import Candidates
+from covey.coverage import greedy as coverage
+from covey.coverage import refine
+from covey.graph import candidates as _candidates
+from covey.graph import exact as _exact
+from covey.graph import forest
+from covey.graph import lists as _lists
+from covey.graph.candidates import Candidates
+from covey.runtime import prefetch
+from covey.selectors import ds3_admm, ds3_facility
+from covey.similarity import bounds, equal
+from covey.similarity import kernels as _kernels
+from covey.similarity import pairs as _pairs
 
 rng = np.random.default_rng(0)
 
@@ -146,7 +142,7 @@ def nearest_case():
 
 def closing_case():
     costs, chosen, spared, *out = nearest_case()
-    _facility.nearest_two.py_func(costs, chosen, spared, *out)
+    ds3_facility.nearest_two.py_func(costs, chosen, spared, *out)
     return chosen, 5, *out, float(rng.integers(0, 20))
 
 
@@ -164,38 +160,43 @@ def lift_case():
     """Prices that are feasible already, and the squares that go with them."""
     costs, weights = admm_case()
     v = rng.integers(0, 9, 12).astype(float)
-    squares = _admm.lower.py_func(costs, weights, v)
+    squares = ds3_admm.lower.py_func(costs, weights, v)
     return costs, weights, v, squares
 
 
 CASES = {
-    _refine.improve: improve_case,
-    _refine.put_in: covered_case,
-    _refine.take_out: covered_case,
-    _refine.change_gains: lambda: (*cover_graph()[:2], rng.random(40) < 0.5, 7, 1, rng.integers(0, 9, 40)),
-    _refine.nearby: lambda: (cover_graph(), 3, rng.integers(-1, 2, 40), np.uint64(rng.integers(1 << 40))),
-    _refine.best_near: lambda: (
+    refine.improve: improve_case,
+    refine.put_in: covered_case,
+    refine.take_out: covered_case,
+    refine.change_gains: lambda: (*cover_graph()[:2], rng.random(40) < 0.5, 7, 1, rng.integers(0, 9, 40)),
+    refine.nearby: lambda: (cover_graph(), 3, rng.integers(-1, 2, 40), np.uint64(rng.integers(1 << 40))),
+    refine.best_near: lambda: (
         cover_graph(),
         np.array([3, 8]),
         rng.integers(0, 2, 40),
         rng.integers(0, 4, 40),
         np.uint64(rng.integers(1 << 40)),
     ),
-    _refine.better: lambda: (*rng.integers(-1, 9, 2).clip([-1, 0]), rng.integers(0, 2, 9), rng.integers(9)),
-    _refine.replace: replace_case,
-    _refine.draw: lambda: (np.uint64(rng.integers(1, 1 << 60)),),
-    _facility.gains_of: lambda: (cost_case()[0], rng.integers(0, 9, 15).astype(float)),
-    _facility.fill: fill_case,
-    _facility.nearest_two: nearest_case,
-    _facility.swap: lambda: (*cost_case()[:2], float(rng.integers(0, 9)), bool(rng.integers(2)), cost_case()[2]),
-    _facility.closing_saves: closing_case,
-    _admm.spend: lambda: (cost_case()[0], np.full(12, 2.0), rng.integers(1, 8, (12, 15)).astype(float), np.zeros(15)),
-    _admm.lower: lambda: (*admm_case(), rng.integers(0, 9, 12).astype(float)),
-    _admm.add_squares: lambda: (admm_case()[0], rng.integers(0, 9, 12).astype(float), np.zeros(15)),
-    _admm.lift: lift_case,
-    _admm.project: lambda: (rng.integers(-8, 8, 8) / 4, float(rng.integers(1, 3))),
-    _admm.aim: lambda: (*rng.integers(0, 8, (3, 5, 7)) / 4, 0.5, np.zeros((5, 7))),
-    _admm.advance: lambda: (
+    refine.better: lambda: (*rng.integers(-1, 9, 2).clip([-1, 0]), rng.integers(0, 2, 9), rng.integers(9)),
+    refine.replace: replace_case,
+    refine.draw: lambda: (np.uint64(rng.integers(1, 1 << 60)),),
+    ds3_facility.gains_of: lambda: (cost_case()[0], rng.integers(0, 9, 15).astype(float)),
+    ds3_facility.fill: fill_case,
+    ds3_facility.nearest_two: nearest_case,
+    ds3_facility.swap: lambda: (*cost_case()[:2], float(rng.integers(0, 9)), bool(rng.integers(2)), cost_case()[2]),
+    ds3_facility.closing_saves: closing_case,
+    ds3_admm.spend: lambda: (
+        cost_case()[0],
+        np.full(12, 2.0),
+        rng.integers(1, 8, (12, 15)).astype(float),
+        np.zeros(15),
+    ),
+    ds3_admm.lower: lambda: (*admm_case(), rng.integers(0, 9, 12).astype(float)),
+    ds3_admm.add_squares: lambda: (admm_case()[0], rng.integers(0, 9, 12).astype(float), np.zeros(15)),
+    ds3_admm.lift: lift_case,
+    ds3_admm.project: lambda: (rng.integers(-8, 8, 8) / 4, float(rng.integers(1, 3))),
+    ds3_admm.aim: lambda: (*rng.integers(0, 8, (3, 5, 7)) / 4, 0.5, np.zeros((5, 7))),
+    ds3_admm.advance: lambda: (
         rng.integers(0, 8, (5, 8)) / 4,
         rng.integers(0, 2, 8).astype(float),
         0.5,
@@ -256,13 +257,13 @@ CASES = {
     _candidates.count_meetings: lambda: (join_case(True)[0], *(join_case(True)[at] for at in (4, 6, 8, 9))),
     _candidates.join: lambda: join_case(bool(rng.integers(2))),
     _candidates.meet: meet_case,
-    _bounds.round_rows: lambda: (rng.integers(-200, 200, (9, 5)) / 1.0, np.zeros((9, 5), np.int8), np.ones((9, 4))),
-    _bounds.byte_dot: lambda: bytes_case()[0][:2],
-    _bounds.largest_dot: bytes_case,
-    _bounds.smallest_squared: bytes_case,
-    _prefetch.look_ahead: lambda: (np.zeros((9, 99)), np.arange(5), int(rng.integers(9))),
-    _forest.halve: halve_case,
-    _equal.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
+    bounds.round_rows: lambda: (rng.integers(-200, 200, (9, 5)) / 1.0, np.zeros((9, 5), np.int8), np.ones((9, 4))),
+    bounds.byte_dot: lambda: bytes_case()[0][:2],
+    bounds.largest_dot: bytes_case,
+    bounds.smallest_squared: bytes_case,
+    prefetch.look_ahead: lambda: (np.zeros((9, 99)), np.arange(5), int(rng.integers(9))),
+    forest.halve: halve_case,
+    equal.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
     coverage.pick: pick_case,
     coverage.compared: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
     coverage.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
@@ -288,7 +289,7 @@ def test_kernel_does_what_its_source_says(kernel, monkeypatch):
             for name, value in kernel.py_func.__globals__.copy().items():
                 if hasattr(value, "py_func"):
                     patch.setitem(kernel.py_func.__globals__, name, value.py_func)
-            patch.setattr(_prefetch, "prefetch", lambda array, row, offset: None)  # an instruction to the processor
+            patch.setattr(prefetch, "prefetch", lambda array, row, offset: None)  # an instruction to the processor
             plain = run(kernel.py_func, arguments)
         for a, b in zip(compiled, plain, strict=True):
             np.testing.assert_array_equal(a, b)

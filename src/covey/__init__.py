@@ -10,47 +10,47 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from covey._errors import FileFormatError
-    from covey._homogeneity import Homogeneity, homogeneity
-    from covey._pool import OneProcessWarning
-    from covey._recall import Recall
     from covey.classifier import Explanation, NearestPrototypeClassifier
-    from covey.coverage import Cover, cover
+    from covey.coverage.greedy import Cover, cover
     from covey.displays import CoverageDisplay, PrototypeMapDisplay
-    from covey.graph import NeighborGraph, neighbor_graph
+    from covey.graph.graph import NeighborGraph, neighbor_graph
+    from covey.graph.recall import Recall
     from covey.persistence import load, save
     from covey.prototype import Prototype
     from covey.selectors.crs import CRS
     from covey.selectors.simple import KeepAll, RandomSelector
-    from covey.similarity import Similarity, batched, from_distance
+    from covey.similarity.homogeneity import Homogeneity, homogeneity
+    from covey.similarity.pool import OneProcessWarning
+    from covey.similarity.similarity import Similarity, batched, from_distance
+    from covey.storage.errors import FileFormatError
 
 __version__ = "0.2.0.dev0"
 
 _HOME = {
     "CRS": "covey.selectors.crs",
-    "Cover": "covey.coverage",
+    "Cover": "covey.coverage.greedy",
     "CoverageDisplay": "covey.displays",
     "DS3": "covey.selectors.ds3",
     "DeltaMedoids": "covey.selectors.delta_medoids",
     "Explanation": "covey.classifier",
-    "FileFormatError": "covey._errors",
-    "Homogeneity": "covey._homogeneity",
+    "FileFormatError": "covey.storage.errors",
+    "Homogeneity": "covey.similarity.homogeneity",
     "KeepAll": "covey.selectors.simple",
     "NearestPrototypeClassifier": "covey.classifier",
-    "NeighborGraph": "covey.graph",
-    "OneProcessWarning": "covey._pool",
+    "NeighborGraph": "covey.graph.graph",
+    "OneProcessWarning": "covey.similarity.pool",
     "Prototype": "covey.prototype",
     "PrototypeMapDisplay": "covey.displays",
     "RandomSelector": "covey.selectors.simple",
-    "Recall": "covey._recall",
-    "Similarity": "covey.similarity",
-    "batched": "covey.similarity",
-    "cover": "covey.coverage",
-    "cover_lower_bound": "covey.lower_bound",
-    "from_distance": "covey.similarity",
-    "homogeneity": "covey._homogeneity",
+    "Recall": "covey.graph.recall",
+    "Similarity": "covey.similarity.similarity",
+    "batched": "covey.similarity.similarity",
+    "cover": "covey.coverage.greedy",
+    "cover_lower_bound": "covey.coverage.lower_bound",
+    "from_distance": "covey.similarity.similarity",
+    "homogeneity": "covey.similarity.homogeneity",
     "load": "covey.persistence",
-    "neighbor_graph": "covey.graph",
+    "neighbor_graph": "covey.graph.graph",
     "save": "covey.persistence",
 }
 

@@ -11,14 +11,14 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from covey._callbacks import CallbackSupportMixin, tasks, with_callbacks
-from covey._exact import nearest
-from covey._fitting import whole_or_nothing
-from covey._progress import progress
-from covey.objects import Objects, check_labels, check_objects, count, exact_array, take
+from covey.graph.exact import nearest
+from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
+from covey.runtime.progress import progress
 from covey.selectors.crs import CRS
-from covey.similarity import Similarity, is_precomputed, resolve
-from covey.space import space_of
+from covey.selectors.fitting import whole_or_nothing
+from covey.similarity.collect import space_of
+from covey.similarity.objects import Objects, check_labels, check_objects, count, exact_array, take
+from covey.similarity.similarity import Similarity, is_precomputed, resolve
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import covey
-from covey import _pool
+from covey.similarity import pool
 from tests.attack._outcomes import FaultError, sentence, tally
 from tests.forms import similarity_matrix
 
@@ -91,7 +91,7 @@ def one_case(rng):
 @contextlib.contextmanager
 def eager_processes():
     """Processes share however little work there is, in small batches, as soon as two are asked for."""
-    with mock.patch.multiple(_pool, WORTH_IT=0.0, BATCH_SECONDS=1e-4, TIMED=5):
+    with mock.patch.multiple(pool, WORTH_IT=0.0, BATCH_SECONDS=1e-4, TIMED=5):
         yield
 
 

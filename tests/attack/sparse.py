@@ -13,8 +13,7 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 import covey
-from covey import _admm
-from covey.selectors import ds3
+from covey.selectors import ds3, ds3_admm
 from tests import reference
 
 TOL = 1e-3
@@ -150,7 +149,7 @@ def compare_shares(costs, spared, price):
     columns, weights = costs.T.astype(np.float32), np.full(len(costs), price)
     if np.isfinite(spared).all():
         columns, weights = np.column_stack([columns, spared.astype(np.float32)]), np.append(weights, 0)
-    solved = _admm.solve(np.ascontiguousarray(columns), weights, np.ones(len(costs)), TOL, 3000)
+    solved = ds3_admm.solve(np.ascontiguousarray(columns), weights, np.ones(len(costs)), TOL, 3000)
     Z = solved.answer.T.astype(float)
     Z /= Z.sum(axis=0)
     cost = weights @ np.linalg.norm(Z, axis=1) + (columns.T.astype(float) * Z).sum()

@@ -17,10 +17,10 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from covey._errors import FileFormatError
-from covey._packed import PACKED, open_packed
+from covey.cli.files import blocks, read
 from covey.datasets import read_hosts
-from covey.files import blocks, read
+from covey.storage.errors import FileFormatError
+from covey.storage.packed import PACKED, open_packed
 
 READ, REFUSED, WRONG = "read", "refused", "WRONG"
 TOKENS = [b"\x00", b"\xff\xfe", b"\n", b'"', b",", b"\t", b"{", b"[" * 2000, b"9" * 5000, b"-1", b"nan", b"1e999"]

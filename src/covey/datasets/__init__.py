@@ -4,13 +4,13 @@ A loader looks for its files in `data_home`, then in the folder that the environ
 the system's data folders, and last downloads them if scikit-learn knows from where. Contents are checked.
 """
 
-from covey.datasets._files import MissingDataError
-from covey.datasets._hosts import load_email_eu_core, load_whotracksme
-from covey.datasets._images import load_fashion_mnist
-from covey.datasets._logs import read_hosts
-from covey.datasets._network import make_network_hosts
-from covey.datasets._shapes import make_blob_structure, make_spirals
-from covey.datasets._texts import load_20newsgroups
+from covey.datasets.files import MissingDataError
+from covey.datasets.hosts import load_email_eu_core, load_whotracksme
+from covey.datasets.images import load_fashion_mnist
+from covey.datasets.logs import read_hosts
+from covey.datasets.network import make_network_hosts
+from covey.datasets.shapes import make_blob_structure, make_spirals
+from covey.datasets.texts import load_20newsgroups
 
 __all__ = [
     "MissingDataError",

@@ -4,7 +4,7 @@ Compute first, draw after: a display is made from a fitted estimator and holds p
 with matplotlib, and the map's `to_html` puts it on a page (`map.html` beside this file) that opens offline.
 """
 
-from covey.displays._coverage import CoverageDisplay
-from covey.displays._map import PrototypeMapDisplay
+from covey.displays.coverage import CoverageDisplay
+from covey.displays.map import PrototypeMapDisplay
 
 __all__ = ["CoverageDisplay", "PrototypeMapDisplay"]

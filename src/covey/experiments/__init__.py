@@ -7,11 +7,11 @@
 ['Fashion-MNIST', '20 Newsgroups', 'Network (synthetic)', 'email-Eu-core', 'WhoTracks.me']
 """
 
-from covey.experiments._methods import METHODS, PAPER_METHODS, Method
-from covey.experiments._paper import PAPER, reproduce
-from covey.experiments._problems import PROBLEMS, Problem, Split
-from covey.experiments._runner import Fit, Record, read_records, run
-from covey.experiments._specs import Results, Spec, report
+from covey.experiments.methods import METHODS, PAPER_METHODS, Method
+from covey.experiments.paper import PAPER, reproduce
+from covey.experiments.problems import PROBLEMS, Problem, Split
+from covey.experiments.runner import Fit, Record, read_records, run
+from covey.experiments.specs import Results, Spec, report
 from covey.experiments.tables import Row, summarise
 
 __all__ = [

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey._drawing import colors, figure, plain
-from covey._extras import require
+from covey.displays.drawing import colors, figure, plain
 from covey.evaluation import Card, Comparison, Gallery, Picture, compare
-from covey.experiments._methods import DESCENT_KS, by_descent
-from covey.experiments._runner import Record
-from covey.experiments._specs import Results
+from covey.experiments.methods import DESCENT_KS, by_descent
+from covey.experiments.runner import Record
+from covey.experiments.specs import Results
 from covey.experiments.tables import Row, summarise
+from covey.runtime.extras import require
 
 SCORES = ("precision", "recall")
 FIGURE_CLUSTERS = {"Fashion-MNIST": ("Dress", "Sandal"), "Network (synthetic)": ("A", "B")}

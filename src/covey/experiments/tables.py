@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from covey.evaluation import Column, Table
-from covey.experiments._methods import DELTA_MEDOIDS, SAME_SIZE, SPARSE, by_descent
-from covey.experiments._problems import PROBLEMS, Problem
-from covey.experiments._runner import Record
-from covey.experiments._specs import Results
+from covey.experiments.methods import DELTA_MEDOIDS, SAME_SIZE, SPARSE, by_descent
+from covey.experiments.problems import PROBLEMS, Problem
+from covey.experiments.runner import Record
+from covey.experiments.specs import Results
 
 MEASURED = (
     "Selected is the share of all objects to represent; scan rate, of all pairs within clusters, how many similarities "
@@ -187,7 +187,7 @@ def clusters_table(results: Results) -> Iterable[Table]:
 def generator_table(results: Results) -> Iterable[Table]:
     """The generator's clusters beside the paper's table."""
     from covey.datasets import make_network_hosts
-    from covey.datasets._network import CLUSTERS
+    from covey.datasets.network import CLUSTERS
 
     made = [make_network_hosts(seed) for seed in range(3)]
     sizes = [dict(zip(*np.unique(hosts.target, return_counts=True), strict=True)) for hosts in made]

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from covey._archive import justified, read_bytes
-from covey._errors import FileFormatError
-from covey._whole import whole
-from covey.persistence._estimators import ModelReader, ModelWriter, check_class, is_fitted
-from covey.similarity import STRINGS, Similarity
+from covey.persistence.estimators import ModelReader, ModelWriter, check_class, is_fitted
+from covey.similarity.similarity import STRINGS, Similarity
+from covey.storage.archive import justified, read_bytes
+from covey.storage.errors import FileFormatError
+from covey.storage.whole import whole
 
 FORMAT = 2
 READABLE = (1, 2)

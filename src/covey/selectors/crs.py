@@ -7,12 +7,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from covey._homogeneity import as_threshold, mean_similarity
-from covey._pairs import ScoredPairs
-from covey.coverage import GAINS, ORPHANS, cover
-from covey.graph import METHODS, NeighborGraph, build, choose_method
+from covey.coverage.greedy import GAINS, ORPHANS, cover
+from covey.graph.graph import METHODS, NeighborGraph, build, choose_method
 from covey.prototype import Prototype
-from covey.selectors._base import Cluster, Selector
+from covey.selectors.base import Cluster, Selector
+from covey.similarity.homogeneity import as_threshold, mean_similarity
+from covey.similarity.pairs import ScoredPairs
 
 
 class CRS(Selector):

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from covey._homogeneity import as_threshold, mean_similarity
-from covey._known import BLOCK, KnownSimilarities
 from covey.prototype import Prototype
-from covey.selectors._base import Cluster, Selector
+from covey.selectors.base import Cluster, Selector
+from covey.selectors.delta_medoids_pairs import BLOCK, KnownSimilarities
+from covey.similarity.homogeneity import as_threshold, mean_similarity
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]

@@ -6,7 +6,7 @@ Let row i of Z tell what share of each object j the object i represents, at the 
     min lambda * sum_i |Z_i|_p + <D, Z>           lambda = alpha * lambda_max  (regularised)
 
 with Z >= 0 whose columns sum to 1. Few rows are used then; they are the representatives. For p = inf the problem is
-solved exactly (`_facility.py`), for p = 2 until the certified gap is small (`_admm.py`).
+solved exactly (`ds3_facility.py`), for p = 2 until the certified gap is small (`ds3_admm.py`).
 """
 
 import warnings
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options
 
-from covey import _admm, _facility
-from covey._memory import check_fits
-from covey._parallel import in_batches
 from covey.prototype import Prototype
-from covey.selectors._base import Cluster, Selector
-from covey.space import Space
+from covey.runtime.executor import in_batches
+from covey.runtime.memory import check_fits
+from covey.selectors import ds3_admm, ds3_facility
+from covey.selectors.base import Cluster, Selector
+from covey.similarity.collect import Space
 
 Floats = NDArray[np.float64]
 Costs = NDArray[np.float32]
@@ -203,9 +203,9 @@ class DS3(Selector):
         if self.p == 2 and price:
             return self._relax(costs, price, spared, multiplicity)
         budget = float(self.budget) if price is None else np.inf
-        solution = _facility.solve(costs, _facility.Openings(price, budget), spared)
+        solution = ds3_facility.solve(costs, ds3_facility.Openings(price, budget), spared)
         self._note(solution.n_iter, solution.gap, "the linear program is too large; use fewer objects")
-        return *_facility.serve(costs, solution.answer, spared), solution.gap
+        return *ds3_facility.serve(costs, solution.answer, spared), solution.gap
 
     def _relax(
         self, costs: Costs, price: float, spared: Floats, multiplicity: Counts
@@ -214,7 +214,7 @@ class DS3(Selector):
         if self.outliers:
             columns, weights = np.column_stack([columns, spared.astype(columns.dtype)]), np.append(weights, 0)
         columns = np.ascontiguousarray(columns / radii.astype(columns.dtype)[:, None])
-        relaxed = _admm.solve(columns, weights, radii, float(self.tol), int(self.max_iter))
+        relaxed = ds3_admm.solve(columns, weights, radii, float(self.tol), int(self.max_iter))
         self._note(relaxed.n_iter, relaxed.gap, f"raise max_iter above {self.max_iter}")
         shares = (relaxed.answer / relaxed.answer.sum(axis=1, keepdims=True))[:, : len(costs)].T
         rows = np.flatnonzero(shares.max(axis=1) > 0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from covey.prototype import Prototype
-from covey.selectors._base import Cluster, Selector
+from covey.selectors.base import Cluster, Selector
 
 
 class RandomSelector(Selector):

@@ -1,0 +1,5 @@
+"""``python -m covey.cli`` is the command `covey`."""
+
+from covey.cli.app import main
+
+main()

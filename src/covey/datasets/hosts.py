@@ -1,0 +1,86 @@
+"""Who contacts whom: real stand-ins for hosts of a network, each a profile of those it contacts."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from covey.datasets.files import MissingDataError, missing, read
+
+EMAIL, SITES = "email-eu-core", "whotracksme"
+EDGES = ("email-Eu-core.txt", "52583871255368570372333457e854951e7e85f30cab4aa1afc5f5ce3cc1d2f8")
+DEPARTMENTS = (
+    "email-Eu-core-department-labels.txt",
+    "015c8cee3eb7d15a03d1c5ceed87a9dc0964c978c16db01542e5ff8b93741c6d",
+)
+TRACKERS = (
+    "site_trackers_2018-04.jsonl.gz",
+    "4b5790232865acf6378fbe5800d4122877c430682abb306c5a45478a8f613092",
+)
+
+
+def load_email_eu_core(*, data_home: Any = None, return_X_y: bool = False) -> Any:
+    """Members of a European research institution and whom they mail (SNAP email-Eu-core).
+
+    Parameters
+    ----------
+    data_home : path, optional
+        Where email-Eu-core.txt and email-Eu-core-department-labels.txt are; then COVEY_DATA is tried.
+    return_X_y : bool, default=False
+        Return (data, target) only.
+
+    Returns
+    -------
+    Bunch
+        With `data` (a profile {member: 1} for each of 1 005 members: whom they mail, without themselves; 181 mail
+        nobody), `target` (one of 42 departments) and `ids`.
+    """
+    from sklearn.utils import Bunch
+
+    try:
+        edges, departments = (_pairs(read(EMAIL, *file, data_home)) for file in (EDGES, DEPARTMENTS))
+    except MissingDataError as error:
+        names, remedy = (EDGES[0], DEPARTMENTS[0]), "get them from SNAP's page of email-Eu-core, unpacked"
+        raise missing("email-Eu-core", EMAIL, names, remedy, data_home) from error
+    profiles: list[dict[int, int]] = [{} for _ in departments]
+    for sender, receiver in edges:
+        if sender != receiver:
+            profiles[sender][receiver] = 1
+    target = np.array([department for _, department in sorted(departments)])
+    return (profiles, target) if return_X_y else Bunch(data=profiles, target=target, ids=np.arange(target.size))
+
+
+def load_whotracksme(*, data_home: Any = None, return_X_y: bool = False) -> Any:
+    """Web sites and the trackers that they load (WhoTracks.me, April 2018, CC BY 4.0).
+
+    Parameters
+    ----------
+    data_home : path, optional
+        Where site_trackers_2018-04.jsonl.gz is (an object with `site`, `label` and `trackers` a line); then
+        COVEY_DATA is tried.
+    return_X_y : bool, default=False
+        Return (data, target) only.
+
+    Returns
+    -------
+    Bunch
+        With `data` (a profile {tracker: share of page loads} for each of 1 330 sites), `target` (one of 8 categories)
+        and `ids` (the sites' names).
+    """
+    from sklearn.utils import Bunch
+
+    try:
+        content = read(SITES, *TRACKERS, data_home)
+    except MissingDataError as error:
+        remedy = "make it from the package whotracksme 2018.5.17, a line for each site of its sites.csv"
+        raise missing("WhoTracks.me", SITES, (TRACKERS[0],), remedy, data_home) from error
+    sites = [json.loads(line) for line in content.decode("utf-8").splitlines()]
+    profiles = [site["trackers"] for site in sites]
+    target = np.array([site["label"] for site in sites])
+    if return_X_y:
+        return profiles, target
+    return Bunch(data=profiles, target=target, ids=np.array([site["site"] for site in sites]))
+
+
+def _pairs(content: bytes) -> list[tuple[int, int]]:
+    return [(int(a), int(b)) for a, b in (line.split() for line in content.decode("ascii").splitlines())]

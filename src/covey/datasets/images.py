@@ -1,0 +1,75 @@
+"""Fashion-MNIST: 70 000 images of clothes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.datasets.files import MissingDataError, missing, quiet, read
+
+FOLDER = "fashion-mnist"
+FILES = {
+    "train-images-idx3-ubyte.gz": "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+    "train-labels-idx1-ubyte.gz": "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+    "t10k-images-idx3-ubyte.gz": "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
+    "t10k-labels-idx1-ubyte.gz": "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
+}
+N_TRAIN = 60_000
+NAMES = ("T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
+
+
+def load_fashion_mnist(subset: str = "train", *, data_home: Any = None, return_X_y: bool = False) -> Any:
+    """Fashion-MNIST (Xiao, Rasul and Vollgraf, 2017): 28 x 28 gray images of ten kinds of clothes, official split.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        60 000 or 10 000 images.
+    data_home : path, optional
+        Where the four IDX files are; then COVEY_DATA, Debian's package dataset-fashion-mnist, and OpenML are tried.
+    return_X_y : bool, default=False
+        Return (data, target) only.
+
+    Returns
+    -------
+    Bunch
+        With `data` (bytes, a row of 784 an image), `target` (0 to 9) and `target_names`.
+    """
+    from sklearn.utils import Bunch
+
+    if subset not in ("train", "test"):
+        raise ValueError(f"subset must be 'train' or 'test', got {subset!r}.")
+    try:
+        part = "train" if subset == "train" else "t10k"
+        images, labels = (
+            read_idx(read(FOLDER, name, sum_, data_home)) for name, sum_ in FILES.items() if name.startswith(part)
+        )
+        images = images.reshape(len(images), -1)
+    except MissingDataError:
+        images, labels = _fetch(subset, data_home)
+    if return_X_y:
+        return images, labels
+    return Bunch(data=images, target=labels, target_names=np.array(NAMES))
+
+
+def read_idx(content: bytes) -> NDArray[np.uint8]:
+    """An array of bytes in the IDX format: its number of dimensions, their sizes, the values."""
+    n_dimensions = content[3]
+    shape = np.frombuffer(content, ">i4", n_dimensions, offset=4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * n_dimensions).reshape(shape)
+
+
+def _fetch(subset: str, data_home: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    from sklearn.datasets import fetch_openml
+
+    try:
+        with quiet():
+            X, y = fetch_openml("Fashion-MNIST", version=1, data_home=data_home, return_X_y=True, as_frame=False)
+    except Exception as error:
+        remedy = (
+            f"OpenML could not be reached ({type(error).__name__}); put the files into a folder and pass it as "
+            "data_home or in COVEY_DATA, or install Debian's package dataset-fashion-mnist"
+        )
+        raise missing("Fashion-MNIST", FOLDER, tuple(FILES), remedy, data_home) from error
+    part = slice(None, N_TRAIN) if subset == "train" else slice(N_TRAIN, None)
+    return X[part].astype(np.uint8), y[part].astype(np.uint8)

@@ -1,0 +1,56 @@
+"""Points in the plane to look at."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.runtime.random import generator
+
+Points = NDArray[np.float64]
+
+
+def make_spirals(n: int = 600, *, noise: float = 0.02, random_state: Any = None) -> tuple[Points, NDArray[np.intp]]:
+    """Two spirals around each other, as in the paper's figure of k.
+
+    Parameters
+    ----------
+    n : int, default=600
+        How many points in all.
+    noise : float, default=0.02
+        The standard deviation of what is added to each coordinate; the spirals' radius is 1.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X, y : arrays of shape (n, 2) and (n,)
+    """
+    if n < 2:
+        raise ValueError(f"n must be at least 2, got {n!r}.")
+    rng = generator(random_state)
+    y = np.arange(n) % 2
+    along = np.sqrt(rng.random(n)) * 0.95 + 0.05  # the longer turn has more points
+    angle = 3 * np.pi * along + np.pi * y
+    X = np.column_stack([along * np.cos(angle), along * np.sin(angle)])
+    return X + noise * rng.standard_normal(X.shape), y
+
+
+def make_blob_structure(*, random_state: Any = None) -> tuple[Points, NDArray[np.intp]]:
+    """255 points in the plane: four blobs of different size and density, a bridge and a few outliers.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X, y : arrays of shape (255, 2) and (255,)
+        y tells the part: 0 to 3 a blob, 4 the bridge, 5 an outlier.
+    """
+    rng = generator(random_state)
+    blobs = (((0, 0), 0.5, 90), ((4, 0.5), 0.8, 70), ((1.5, 4), 0.35, 40), ((5, 4.5), 0.25, 25))
+    parts = [np.array(center) + spread * rng.standard_normal((size, 2)) for center, spread, size in blobs]
+    along = np.linspace(0.2, 0.8, 20)[:, None]
+    parts.append(along * np.array([4, 0.5]) + 0.08 * rng.standard_normal((20, 2)))
+    parts.append(rng.uniform((-2, -2), (7, 7), (10, 2)))
+    return np.concatenate(parts), np.repeat(np.arange(6), [len(part) for part in parts])

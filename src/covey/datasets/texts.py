@@ -1,0 +1,78 @@
+"""20 Newsgroups: nearly 20 000 posts, as TF-IDF vectors."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from covey.datasets.files import MissingDataError, missing, quiet, read
+
+FOLDER = "20newsgroups"
+FILE = "20news-bydate.jsonl.xz"
+CHECKSUM = "13c358dac2523150dc6c9378af5ab08d4a729a5779ca0cd810f8f7b31ac80baa"
+
+
+def load_20newsgroups(subset: str = "train", *, data_home: Any = None, return_X_y: bool = False) -> Any:
+    """20 Newsgroups, split by date, the raw text as TF-IDF vectors.
+
+    The vocabulary and the weights are those of the training texts, in either subset.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        11 314 or 7 532 posts.
+    data_home : path, optional
+        Where 20news-bydate.jsonl.xz is (an object with `split`, `label` and `text` a line); then COVEY_DATA and
+        scikit-learn's `fetch_20newsgroups` are tried.
+    return_X_y : bool, default=False
+        Return (data, target) only.
+
+    Returns
+    -------
+    Bunch
+        With `data` (CSR, a row a post), `target` (0 to 19), `target_names` and `texts`.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.utils import Bunch
+
+    if subset not in ("train", "test"):
+        raise ValueError(f"subset must be 'train' or 'test', got {subset!r}.")
+    posts = _posts(data_home)
+    vectorizer = TfidfVectorizer(dtype=np.float32)
+    data = vectorizer.fit_transform(posts["train"][0])
+    texts, labels = posts[subset]
+    if subset == "test":
+        data = vectorizer.transform(texts)
+    names, target = np.unique(labels, return_inverse=True)
+    return (data, target) if return_X_y else Bunch(data=data, target=target, target_names=names, texts=texts)
+
+
+def _posts(data_home: Any) -> dict[str, tuple[list[str], list[str]]]:
+    """Texts and labels of both subsets."""
+    try:
+        content = read(FOLDER, FILE, CHECKSUM, data_home)
+    except MissingDataError:
+        return {subset: _fetch(subset, data_home) for subset in ("train", "test")}
+    posts = [json.loads(line) for line in content.decode("utf-8").splitlines()]
+    return {
+        subset: (
+            [post["text"] for post in posts if post["split"] == subset],
+            [post["label"] for post in posts if post["split"] == subset],
+        )
+        for subset in ("train", "test")
+    }
+
+
+def _fetch(subset: str, data_home: Any) -> tuple[list[str], list[str]]:
+    from sklearn.datasets import fetch_20newsgroups
+
+    try:
+        with quiet():
+            bunch = fetch_20newsgroups(subset=subset, data_home=data_home, shuffle=False)
+    except Exception as error:
+        remedy = (
+            f"scikit-learn could not download it ({type(error).__name__}); put the file into a folder and pass it as "
+            "data_home or in COVEY_DATA"
+        )
+        raise missing("20 Newsgroups", FOLDER, (FILE,), remedy, data_home) from error
+    return bunch.data, [bunch.target_names[label] for label in bunch.target]

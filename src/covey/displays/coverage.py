@@ -1,0 +1,103 @@
+"""How coverage grows with each representative."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.displays.drawing import colors, new_axes, plain
+from covey.displays.fitted import fitted_selector, prototype_of
+from covey.prototype import Prototype
+
+Floats = NDArray[np.float64]
+
+LONGEST_INSIDE, LONGEST_LEGEND = 10, 40
+"""With more clusters than the first their names stand beside the curves, with more than the second nowhere."""
+
+
+@dataclass(eq=False)
+class CoverageDisplay:
+    """Coverage against the number of representatives, one curve for each cluster.
+
+    Made by `from_estimator`; `plot` draws it.
+
+    Attributes
+    ----------
+    curves : dict
+        For each label the share of its members that the first 0, 1, 2, ... representatives cover, in the order picked.
+        The last one is the prototype's coverage.
+    n_members : dict
+        The size of each cluster.
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn last.
+
+    Examples
+    --------
+    >>> import covey
+    >>> from covey.displays import CoverageDisplay
+    >>> def nearness(a, b):
+    ...     return -abs(a - b)
+    >>> selector = covey.DeltaMedoids(delta=-2, similarity=nearness).fit([1, 2, 3, 10, 11, 12, 13, 20])
+    >>> CoverageDisplay.from_estimator(selector).curves[0]
+    array([0.   , 0.375, 0.75 , 0.875, 1.   ])
+    """
+
+    curves: dict[Hashable, Floats] = field(repr=False)
+    n_members: dict[Hashable, int]
+    ax_: Any = field(init=False, repr=False)
+    figure_: Any = field(init=False, repr=False)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, labels: Sequence[Hashable] | None = None, ax: Any = None) -> Self:
+        """The curves of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : selector or NearestPrototypeClassifier
+            Fitted.
+        labels : sequence of labels, optional
+            The clusters to show; by default all.
+        ax : matplotlib axes, optional
+            Draw on these at once; by default nothing is drawn before `plot`.
+        """
+        prototypes = fitted_selector(estimator).prototypes_
+        chosen = [prototype_of(prototypes, label) for label in (prototypes if labels is None else labels)]
+        display = cls(
+            curves={prototype.label: _curve(prototype) for prototype in chosen},
+            n_members={prototype.label: prototype.members.size for prototype in chosen},
+        )
+        return display if ax is None else display.plot(ax)
+
+    def plot(self, ax: Any = None, *, relative: bool = False) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default on a new figure.
+        relative : bool, default=False
+            Count representatives as a share of their cluster, so that clusters of different sizes compare.
+        """
+        self.ax_ = ax = new_axes() if ax is None else ax
+        self.figure_ = ax.figure
+        for color, (label, curve) in zip(colors(len(self.curves)), self.curves.items(), strict=True):
+            n_picked = np.arange(curve.size)
+            x = n_picked / self.n_members[label] if relative else n_picked
+            ax.plot(x, curve, label=plain(f"cluster {label}"), color=color)
+        ax.set(xlabel="representatives as a share of the cluster" if relative else "representatives", ylabel="coverage")
+        ax.set(xlim=(0, None), ylim=(0, 1.02))
+        if not relative:
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.grid(alpha=0.3)
+        if len(self.curves) <= LONGEST_INSIDE:
+            ax.legend(loc="lower right")
+        elif len(self.curves) <= LONGEST_LEGEND:
+            ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="x-small")
+        return self
+
+
+def _curve(prototype: Prototype) -> Floats:
+    """The share of members covered by the first 0, 1, 2, ... representatives."""
+    return np.concatenate([[0], np.cumsum(prototype.stands_for)]) / prototype.members.size

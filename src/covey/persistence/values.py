@@ -1,0 +1,277 @@
+"""Plain values as JSON and arrays, and back. Each comes back equal and of the same type, or is refused.
+
+JSON has None, booleans, floats, lists, and all but extreme integers and texts. Any other value becomes an object of one
+key, its tag, that says which form the value has. A form is declared once, in `FORMS`: its tag, how a value is written
+and how it is read. The type of a value must be known exactly: a subclass could hold more than a file would keep.
+"""
+
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import partial
+from reprlib import repr as shown
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from covey.persistence.state import RECORDS, check_facts, check_fields
+from covey.similarity.csr import check_csr
+from covey.storage.archive import read_array
+
+DEEPEST = 100
+"""How many levels of values may be nested: few enough for Python's stack, and more than data has."""
+LARGEST = 2**63
+"""Integers from here on are written in base 16, as Python does not read more than 4300 decimal digits."""
+ARRAYS, SCALARS, NUMBERS = "biufcmMSU", "biufcmM", "biufc"
+"""The kinds of NumPy types that arrays, scalars and sparse matrices may have."""
+SPARSE = {
+    f"{form}_{kind}": getattr(sp, f"{form}_{kind}")
+    for form in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")
+    for kind in ("array", "matrix")
+}
+
+
+class Writer:
+    """Turns values into JSON; arrays go to `arrays` and are referred to by number."""
+
+    def __init__(self) -> None:
+        self.arrays: list[NDArray[Any]] = []
+        self.where, self._depth = "", 0
+
+    def encode(self, value: Any, where: str) -> Any:
+        """A value as JSON; `where` says in errors what it is."""
+        self.where = where
+        return self.item(value)
+
+    def item(self, value: Any) -> Any:
+        """A value within another as JSON."""
+        if _is_json(value):
+            return value
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ValueError(f"Cannot save {self.where} nested more than {DEEPEST} levels deep; flatten them.")
+        encoded = self.items(value) if type(value) is list else self._tagged(value)
+        self._depth -= 1
+        return encoded
+
+    def items(self, values: Any) -> list[Any]:
+        return [self.item(value) for value in values]
+
+    def _tagged(self, value: Any) -> Any:
+        tag = _tag_of(value)
+        if tag is None:
+            kind = type(value).__name__
+            kind += f" and dtype {value.dtype}" if isinstance(value, np.ndarray) else ""
+            raise TypeError(
+                f"Cannot save {self.where} of type {kind}: files hold numbers, strings, bytes, arrays, and lists, "
+                "tuples, sets and dicts of these."
+            )
+        return {tag: FORMS[tag].write(self, value)}
+
+
+class Reader:
+    """Turns JSON into values; arrays are read from the archive when they are referred to."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._arrays: dict[int, NDArray[Any]] = {}
+        self._depth = 0
+
+    def decode(self, encoded: Any) -> Any:
+        if type(encoded) not in (list, dict):
+            return encoded
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ValueError(f"values are nested more than {DEEPEST} levels deep")
+        if type(encoded) is list:
+            value: Any = self.items(encoded)
+        else:
+            tag, content = tagged(encoded)
+            if tag not in FORMS:
+                raise ValueError(f"unknown content {shown(tag)}")
+            value = FORMS[tag].read(self, content)
+        self._depth -= 1
+        return value
+
+    def items(self, encoded: Any) -> list[Any]:
+        return [self.decode(item) for item in _listed(encoded)]
+
+    def array(self, number: Any) -> NDArray[Any]:
+        if type(number) is not int:
+            raise ValueError(f"an array must be referred to by its number, got {shown(number)}")
+        if number not in self._arrays:
+            self._arrays[number] = read_array(self._archive, f"{number}.npy")
+        return self._arrays[number]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How values that JSON does not have are written under a tag, and read again."""
+
+    write: Callable[[Writer, Any], Any]
+    read: Callable[[Reader, Any], Any]
+
+
+def tagged(encoded: Any) -> tuple[str, Any]:
+    """The tag of a value and what stands under it."""
+    if type(encoded) is not dict or len(encoded) != 1:
+        raise ValueError(f"a value must be an object of one key, got {shown(encoded)}")
+    [(tag, content)] = encoded.items()
+    return tag, content
+
+
+def typed(value: Any, kind: Any) -> Any:
+    """The value, which must be of exactly this type."""
+    if type(value) is not kind:
+        raise ValueError(f"a value of type {kind.__name__} must be there, got {shown(value)}")
+    return value
+
+
+@contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """What the checks within refuse cannot be saved, because it could not be loaded again."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Cannot save {what}, because load would refuse it: {str(error).rstrip('.')}.") from error
+
+
+def _is_json(value: Any) -> bool:
+    """Whether JSON has this very value."""
+    kind = type(value)
+    if kind is str:
+        return _is_unicode(value)
+    return value is None or kind in (bool, float) or (kind is int and abs(value) < LARGEST)
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text holds whole characters only; JSON would join two halves of one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _tag_of(value: Any) -> str | None:
+    """The form of a value, by its exact type; None if there is none."""
+    kind = type(value)
+    if kind in (np.ndarray, np.memmap):
+        if value.dtype.kind == "O":
+            return "objects"
+        return "array" if value.dtype.kind in ARRAYS and value.dtype.itemsize else None
+    if isinstance(value, np.generic) and kind is value.dtype.type and value.dtype.kind in SCALARS:
+        return "scalar"
+    if sp.issparse(value):
+        known = SPARSE.get(kind.__name__) is kind and value.ndim == 2 and value.dtype.kind in NUMBERS
+        return ("csr" if kind is sp.csr_array else "sparse") if known else None
+    return TAGS.get(kind)
+
+
+def _listed(content: Any, length: int | None = None) -> list[Any]:
+    if type(content) is not list or length not in (None, len(content)):
+        raise ValueError(f"a list{'' if length is None else f' of {length}'} must be there, got {shown(content)}")
+    return content
+
+
+def _shape(content: Any) -> tuple[int, ...]:
+    if not all(type(length) is int and length >= 0 for length in _listed(content)):
+        raise ValueError(f"a shape must be a list of integers of at least 0, got {shown(content)}")
+    return tuple(content)
+
+
+def _read_dict(reader: Reader, content: Any) -> Any:
+    pairs = [_listed(pair, 2) for pair in _listed(content)]
+    return {reader.decode(key): reader.decode(value) for key, value in pairs}
+
+
+def _write_array(writer: Writer, array: NDArray[Any]) -> int:
+    writer.arrays.append(np.asarray(array))
+    return len(writer.arrays) - 1
+
+
+def _read_objects(reader: Reader, content: Any) -> NDArray[Any]:
+    shape, items = _listed(content, 2)
+    array = np.empty(len(_listed(items)), dtype=object)
+    for at, item in enumerate(items):  # one by one: lists of one length must not become rows
+        array[at] = reader.decode(item)
+    return array.reshape(_shape(shape))
+
+
+def _write_csr(writer: Writer, matrix: Any) -> list[Any]:
+    csr = check_csr(matrix, writer.where)
+    return [list(csr.shape), *writer.items((csr.data, csr.indices, csr.indptr))]
+
+
+def _read_csr(reader: Reader, content: Any) -> sp.csr_array:
+    shape, *parts = _listed(content, 4)
+    data, indices, starts = (typed(reader.decode(part), np.ndarray) for part in parts)
+    if data.dtype.kind not in NUMBERS:
+        raise ValueError(f"a sparse matrix must hold numbers, got {data.dtype}")
+    return check_csr(sp.csr_array((data, indices, starts), shape=_shape(_listed(shape, 2))), "a sparse matrix")
+
+
+def _read_sparse(reader: Reader, content: Any) -> Any:
+    name, csr = _listed(content, 2)
+    return SPARSE[name](_read_csr(reader, csr))
+
+
+def _read_scalar(reader: Reader, content: Any) -> Any:
+    name, digits = _listed(content, 2)
+    dtype, stored = np.dtype(typed(name, str)), bytes.fromhex(digits)
+    if dtype.kind not in SCALARS or len(stored) != dtype.itemsize:
+        raise ValueError(f"a scalar must have a type of numbers or dates and its size, got {shown(content)}")
+    return np.frombuffer(stored, dtype)[0]
+
+
+def _write_record(writer: Writer, record: Any) -> dict[str, Any]:
+    values = {field.name: getattr(record, field.name) for field in fields(record)}
+    encoded = {name: writer.item(value) for name, value in values.items()}
+    with refusing(writer.where):
+        check_fields(values, RECORDS[type(record)])
+        check_facts(record)
+    return encoded
+
+
+def _read_record(cls: Any, reader: Reader, content: Any) -> Any:
+    values = {name: reader.decode(item) for name, item in typed(content, dict).items()}
+    record = cls(**check_fields(values, RECORDS[cls]))
+    check_facts(record)
+    return record
+
+
+FORMS = {
+    "tuple": Form(Writer.items, lambda reader, content: tuple(reader.items(content))),
+    "set": Form(Writer.items, lambda reader, content: set(reader.items(content))),
+    "frozenset": Form(Writer.items, lambda reader, content: frozenset(reader.items(content))),
+    "dict": Form(lambda writer, value: [writer.items(pair) for pair in value.items()], _read_dict),
+    "int": Form(lambda writer, value: hex(value), lambda reader, content: int(content, 16)),
+    "str": Form(
+        lambda writer, value: value.encode("utf-8", "surrogatepass").hex(),
+        lambda reader, content: bytes.fromhex(content).decode("utf-8", "surrogatepass"),
+    ),
+    "bytes": Form(lambda writer, value: value.hex(), lambda reader, content: bytes.fromhex(content)),
+    "complex": Form(
+        lambda writer, value: [value.real, value.imag],
+        lambda reader, content: complex(*(typed(part, float) for part in _listed(content, 2))),
+    ),
+    "array": Form(_write_array, Reader.array),
+    "objects": Form(lambda writer, array: [list(array.shape), writer.items(array.ravel().tolist())], _read_objects),
+    "scalar": Form(lambda writer, value: [value.dtype.str, value.tobytes().hex()], _read_scalar),
+    "str_": Form(
+        lambda writer, value: writer.item("".join(value)),  # str(value) would drop zeros at the end
+        lambda reader, content: np.str_(typed(reader.decode(content), str)),
+    ),
+    "bytes_": Form(lambda writer, value: value.hex(), lambda reader, content: np.bytes_(bytes.fromhex(content))),
+    "csr": Form(_write_csr, _read_csr),
+    "sparse": Form(lambda writer, value: [type(value).__name__, _write_csr(writer, value)], _read_sparse),
+    **{cls.__name__: Form(_write_record, partial(_read_record, cls)) for cls in RECORDS},
+}
+TAGS: dict[Any, str] = {
+    **{kind: kind.__name__ for kind in (tuple, set, frozenset, dict, int, str, bytes, complex, *RECORDS)},
+    np.str_: "str_",
+    np.bytes_: "bytes_",
+}

@@ -1,0 +1,120 @@
+"""Upper bounds of similarities from rows kept in a byte a number: most pairs are settled without reading the rows.
+
+A row x is rounded to whole multiples of a step of its own, x = q + e with q within -127 .. 127 steps, and the lengths
+of both parts are kept. For two rows x = q + e and y = r + f, by Cauchy and Schwarz,
+
+    x.y      <=  q.r + |q| |f| + |e| |y|
+    |x - y|  >=  |q - r| - |e| - |f|
+
+where q.r is a sum of small whole numbers: exact, and read from a quarter of the memory. What such a bound rules out
+would not have entered a neighbor list, so leaving it out changes nothing but the time.
+"""
+
+from copy import copy
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from covey.runtime.executor import in_batches, run
+from covey.runtime.prefetch import look_ahead
+from covey.similarity.rows import DenseRows
+from covey.similarity.similarity import Similarity
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int32]
+
+MARGIN = 1e-9
+"""Relative to the squared lengths of the rows, for the rounding of float64 sums here and in the score itself."""
+WIDEST = 1 << 15
+"""In wider rows a sum of products might leave 32 bits, and its rounding the margin."""
+SHORTEST = 1e-70
+"""The squares of what shorter rows lose in rounding might vanish."""
+CHUNK_ROWS = 4096
+AHEAD = 4
+"""How many pairs a row is fetched before it is needed."""
+
+
+class Bounds:
+    """What similarities of dense rows cannot exceed; `terms` are the rows' squared lengths.
+
+    `exact` if nothing was lost: rows of small whole numbers (pixels, counts, fingerprints) have bounds that are their
+    scores, to the bit.
+    """
+
+    def __init__(self, similarity: Similarity, rows: DenseRows, terms: Floats, n_jobs: int | None) -> None:
+        self._convert, self._measure, self._width = similarity.convert, similarity.measure, rows.width
+        signed = rows.n > 0 and rows.values.min() < 0
+        self._codes = np.empty(rows.values.shape, dtype=np.int8 if signed else np.uint8)
+        self._parts = np.empty((rows.n, 4))  # of each row: its step, |q|, |e|, and its term
+        self._parts[:, 3] = terms
+        chunks = [slice(at, at + CHUNK_ROWS) for at in range(0, rows.n, CHUNK_ROWS)]
+        run(lambda chunk: round_rows(rows.values[chunk], self._codes[chunk], self._parts[chunk]), chunks, n_jobs, True)
+        self.exact = self._measure.statistic == "dot" and not self._parts[:, 2].any()
+
+    def renumbered(self, order: Indices) -> "Bounds":
+        other = copy(self)
+        other._codes, other._parts = self._codes[order], self._parts[order]
+        return other
+
+    def of(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
+        """Numbers that s(i[t], j[t]) does not exceed."""
+        return in_batches(self._of, i, j, n_jobs, threaded=True)
+
+    def _of(self, i: Indices, j: Indices) -> Floats:
+        sums, a, b = np.empty((3, i.size))
+        bound = largest_dot if self._measure.statistic == "dot" else smallest_squared
+        bound(self._codes, self._parts, i, j, sums, a, b)
+        return self._convert(self._measure.finish(sums, a, b, self._width))
+
+
+@njit(cache=True, nogil=True)
+def round_rows(rows, codes, parts):  # type: ignore[no-untyped-def]
+    most = np.iinfo(codes.dtype).max
+    for row in range(rows.shape[0]):
+        x, largest, whole_numbers = rows[row], 0.0, True
+        for c in range(x.size):
+            largest = max(largest, abs(np.float64(x[c])))
+            whole_numbers &= x[c] == np.rint(x[c])
+        lossless = whole_numbers and largest <= most
+        step = 1.0 if lossless else largest / most
+        kept, lost = 0.0, 0.0
+        for c in range(x.size):
+            value = np.float64(x[c])
+            codes[row, c] = np.rint(value / step)
+            rounded = step * codes[row, c]
+            kept += rounded * rounded
+            lost += (value - rounded) * (value - rounded)
+        error = 0.0 if lossless else np.sqrt(lost) + MARGIN * np.sqrt(parts[row, 3])
+        parts[row, 0], parts[row, 1], parts[row, 2] = step, np.sqrt(kept), error
+
+
+@njit(cache=True, nogil=True)
+def byte_dot(x, y):  # type: ignore[no-untyped-def]
+    """In 32 bits throughout, or the compiler would widen every product to 64."""
+    total = np.int32(0)
+    for c in range(x.size):
+        total = np.int32(total + np.int32(np.int32(x[c]) * np.int32(y[c])))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def largest_dot(codes, parts, i, j, out, a, b):  # type: ignore[no-untyped-def]
+    for t in range(i.size):
+        look_ahead(codes, j, t + AHEAD)
+        look_ahead(parts, j, t + AHEAD)
+        step_x, q, e, a[t] = parts[i[t]]
+        step_y, _, f, b[t] = parts[j[t]]
+        out[t] = step_x * step_y * byte_dot(codes[i[t]], codes[j[t]]) + q * f + e * np.sqrt(b[t])
+
+
+@njit(cache=True, nogil=True)
+def smallest_squared(codes, parts, i, j, out, a, b):  # type: ignore[no-untyped-def]
+    for t in range(i.size):
+        look_ahead(codes, j, t + AHEAD)
+        look_ahead(parts, j, t + AHEAD)
+        step_x, q, e, a[t] = parts[i[t]]
+        step_y, r, f, b[t] = parts[j[t]]
+        product = step_x * step_y * byte_dot(codes[i[t]], codes[j[t]])
+        apart = max(np.sqrt(max((1 - MARGIN) * (q * q + r * r) - 2 * product, 0.0)) - e - f, 0.0)
+        out[t] = (1 - MARGIN) * apart * apart

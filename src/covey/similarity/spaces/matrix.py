@@ -1,0 +1,64 @@
+"""A matrix of similarities or distances that the user has computed."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from covey.similarity.objects import Objects
+from covey.similarity.similarity import Similarity
+from covey.similarity.space import Space
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int32]
+
+CHUNK = 1 << 16
+"""About how many entries are summed at a time."""
+
+
+class MatrixSpace(Space):
+    """A precomputed similarity, dense or CSR; what a CSR matrix does not store is 0."""
+
+    threaded = True
+    screened = True
+    cheap = True
+    exact_up_to = sys.maxsize  # reading is all there is to it
+
+    def __init__(self, similarity: Similarity, matrix: Objects, square: bool) -> None:
+        super().__init__(matrix.shape[0], matrix.shape[1], symmetric=square and _is_symmetric(matrix))
+        self._similarity, self._matrix = similarity, matrix
+
+    def _evaluate(self, i: Indices, j: Indices) -> Floats:
+        if not i.size:
+            return np.empty(0)  # SciPy would answer with an empty matrix
+        return self._similarity.convert(np.asarray(self._matrix[i, j], dtype=np.float64))
+
+    def with_itself(self) -> Floats:
+        return self._similarity.convert(np.asarray(self._matrix.diagonal(), dtype=np.float64))
+
+    def mean(self, multiplicity: NDArray[np.int64]) -> float | None:
+        n, total, step = int(multiplicity.sum()), 0.0, CHUNK // self.n_right + 1
+        for at in range(0, self.n_left, step):
+            block: Floats = self.estimates(slice(at, at + step), slice(None)) * multiplicity
+            every = np.arange(len(block))
+            block[every, at + every] *= 1 - 1 / multiplicity[at + every]  # an object makes no pair with itself
+            total += float((block.sum(axis=1) * multiplicity[at : at + step]).sum())
+        return total / (n * (n - 1))
+
+    def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
+        block = self._matrix[rows, columns]
+        return self._similarity.convert(np.array(block.toarray() if sp.issparse(block) else block, dtype=np.float64))
+
+    def slack(self, rows: slice) -> Floats:
+        return np.zeros(len(range(*rows.indices(self.n_left))))
+
+
+def _is_symmetric(matrix: Objects) -> bool:
+    if sp.issparse(matrix):
+        return (matrix != matrix.T).nnz == 0
+    step = 1024
+    return all(
+        np.array_equal(matrix[at : at + step, at:], matrix[at:, at : at + step].T) for at in range(0, len(matrix), step)
+    )

@@ -1,0 +1,142 @@
+"""Members of a zip archive, read with no more memory than the archive justifies.
+
+A zip archive that nobody vouches for may declare more than it holds, or hold a gigabyte of zeros in a megabyte. Reading
+an array therefore takes these steps, and each of them can refuse:
+
+1. All members together may declare as much as `justified` allows a file of the archive's size.
+2. The member's NPY header, of at most `MOST_HEADER` bytes, says its type and shape. Python objects are refused, because
+   reading them could run code. Header and content must be exactly as long as the archive declares the member to be.
+3. The content must fit the memory of this machine; then it is allocated once and inflated into place, part by part.
+
+The messages have no full stop, because callers put them behind the name of the file.
+"""
+
+import math
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.runtime.memory import check_fits
+
+FREE = 64 * 2**20
+MOST_RATIO = 100
+"""Deflate packs equal bytes 1026:1, and the real tables of numbers that we measured 2:1 to 20:1. Only large tables of
+almost nothing but zeros exceed 100:1 (one-hot columns of 100 categories in float64: 248:1); the message tells their
+owners the remedy. A writer that must be able to read its own archives stores arrays beyond `FREE` bytes unpacked."""
+MOST_HEADER = 2**16
+PART = 2**20
+"""So many bytes are inflated at once."""
+LAST_CHARACTER = 0x10FFFF
+
+
+def justified(size: int) -> int:
+    """How many bytes a file of this size may declare or unpack to.
+
+    That is `FREE` for the smallest file, and beyond it `MOST_RATIO` bytes for each byte of the file: an attack on
+    memory must itself be large.
+    """
+    return max(FREE, MOST_RATIO * size)
+
+
+def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """The array in a member in NumPy's NPY format.
+
+    Raises ValueError if the member is missing or damaged, holds Python objects, or declares more than it can hold.
+    """
+    with _opened(archive, name) as (stream, size):
+        head = BytesIO(stream.read(MOST_HEADER))
+        shape, fortran, dtype = _header(head)
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if head.tell() + n_bytes != size:
+            raise ValueError(
+                f"its header declares {n_bytes} bytes of content (shape {shape}, type {dtype}), but it holds "
+                f"{size - head.tell()}"
+            )
+        array = _filled(n_bytes, head.read(), stream).view(dtype)
+        _check_characters(array)
+        return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
+
+
+def read_bytes(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    """The bytes of a member that is no array.
+
+    Raises ValueError if the member is missing or damaged, or declares more than `most` bytes.
+    """
+    with _opened(archive, name) as (stream, size):
+        if size > most:
+            raise ValueError(f"it declares {size} bytes, where at most {most} are allowed")
+        return _filled(size, b"", stream).tobytes()
+
+
+@contextmanager
+def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[Any, int]]:
+    """The stream of a member and its declared size; whatever goes wrong with it is a ValueError that names it."""
+    if name not in archive.NameToInfo:
+        raise ValueError(f"the archive holds no member {name!r}")
+    _check_ratio(archive)
+    info = archive.getinfo(name)
+    try:
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others inflate without a cap
+            raise ValueError(f"it is packed by method {info.compress_type}, where only deflate (8) is allowed")
+        with archive.open(info) as stream:
+            yield stream, info.file_size
+    except Exception as error:  # a damaged member fails in many ways
+        raise ValueError(f"member {name!r} cannot be read: {str(error) or type(error).__name__}") from error
+
+
+def _check_ratio(archive: zipfile.ZipFile) -> None:
+    file = archive.fp
+    if file is None:
+        raise ValueError("the archive is closed")
+    declared, there = sum(info.file_size for info in archive.infolist()), file.seek(0, os.SEEK_END)
+    if declared > justified(there):
+        raise ValueError(
+            f"its members declare {declared / 2**20:.0f} MiB, which is more than {MOST_RATIO} times the {there} bytes "
+            "of the file and may be an attack on memory; if it is your own, save it unpacked (numpy.savez), or "
+            "as a sparse matrix (scipy.sparse.save_npz)"
+        )
+
+
+def _header(head: BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether columns come first, and type; the position is then that of the content."""
+    version = np.lib.format.read_magic(head)
+    if version == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(head)
+    elif version == (2, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(head)
+    else:
+        raise ValueError(f"it has version {version} of the NPY format, where 1.0 and 2.0 are known")
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, and reading these could run code; save numbers or texts")
+    if dtype.itemsize == 0 or dtype.subdtype is not None or any(length < 0 for length in shape):
+        raise ValueError(f"it declares an array that cannot be: shape {shape}, type {dtype}")
+    return shape, fortran, dtype
+
+
+def _filled(n_bytes: int, start: bytes, stream: Any) -> NDArray[np.uint8]:
+    """So many bytes: those at the start, then those of the stream."""
+    check_fits(n_bytes, "its content", "use a machine with more memory")
+    content = np.empty(n_bytes, dtype=np.uint8)
+    content[: len(start)] = np.frombuffer(start, dtype=np.uint8)
+    done = len(start)
+    while done < n_bytes:
+        part = stream.read(min(PART, n_bytes - done))
+        if not part:
+            raise ValueError(f"it ends after {done} of {n_bytes} bytes")
+        content[done : done + len(part)] = np.frombuffer(part, dtype=np.uint8)
+        done += len(part)
+    return content
+
+
+def _check_characters(array: NDArray[Any]) -> None:
+    """Refuse numbers that are no characters: Python cannot make texts of them."""
+    if array.dtype.kind == "U" and array.size:
+        codes = array.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if int(codes.max()) > LAST_CHARACTER:
+            raise ValueError(f"it holds a text with the character {int(codes.max())}, which does not exist")

@@ -1,0 +1,105 @@
+"""Files that may be packed: their name says how."""
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader, RawIOBase, TextIOWrapper
+from pathlib import Path
+from typing import IO, Any
+
+from covey.runtime.extras import require
+from covey.runtime.progress import Bar
+from covey.storage.archive import MOST_RATIO, justified
+
+Share = Callable[[], float]
+
+
+STEP = 1024
+"""Bytes of a .zst file that are unpacked at once: its blocks of 4 bytes may hold 128 KiB, so this is 32 MiB at most."""
+
+
+class _ZstdReader(RawIOBase):
+    """What the frames of a .zst file hold; zstandard's own reader takes a frame that is cut off for a whole one."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._new_frame = file, require("zstandard", "cli").ZstdDecompressor().decompressobj
+        self._frame: Any = None
+        self._packed, self._unpacked = b"", b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._unpacked:
+            packed = self._packed or self._file.read(STEP)
+            if not packed and self._frame is not None:
+                raise EOFError("it ends within a frame")
+            if not packed:
+                return 0
+            self._frame = self._frame or self._new_frame()
+            self._unpacked, self._packed = self._frame.decompress(packed), b""
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, None
+        part, self._unpacked = self._unpacked[: len(buffer)], self._unpacked[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _zstd(file: Any, mode: str, **options: Any) -> Any:
+    if mode == "rb":
+        return BufferedReader(_ZstdReader(file.open("rb") if isinstance(file, Path) else file))
+    return require("zstandard", "cli").open(file, mode, **options)
+
+
+PACKED: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open, ".zst": _zstd}
+
+
+def open_packed(path: Path, mode: str = "rb", **options: Any) -> Any:
+    """Open a file, unpacking or packing on the way if its name says so."""
+    return PACKED.get(path.suffix.lower(), open)(path, mode, **options)
+
+
+@contextmanager
+def open_text(path: Path, bar: Bar | None = None, errors: str = "strict") -> Iterator[tuple[IO[str], Share]]:
+    """The text in a file, unpacked if its name says so, and a function that tells how much of the file has been read.
+
+    The bar watches it, too. A packed file that unpacks to more than its size justifies raises ValueError.
+    """
+    size = max(path.stat().st_size, 1)
+    opener = PACKED.get(path.suffix.lower())
+    with path.open("rb") as raw, raw if opener is None else opener(raw, "rb") as content:
+        stream = content if opener is None else BufferedReader(_Capped(content, size))
+        if bar is not None:
+            bar.watch(lambda: (raw.tell() / 1e6, size / 1e6))
+        try:
+            yield TextIOWrapper(stream, encoding="utf-8-sig", errors=errors, newline=""), lambda: raw.tell() / size
+        finally:
+            if bar is not None:  # it is drawn once more after the file is closed
+                bar.watch(lambda: (size / 1e6, size / 1e6))
+
+
+class _Capped(RawIOBase):
+    """What a packed file of `size` bytes unpacks to, up to what that size justifies."""
+
+    def __init__(self, content: Any, size: int) -> None:
+        self._content, self._size, self._left = content, size, justified(size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self._content.read(len(buffer))
+        self._left -= len(part)
+        if self._left < 0:
+            raise ValueError(
+                f"it unpacks to more than {justified(self._size) / 2**20:.0f} MiB, {MOST_RATIO} times its size or "
+                "more, which may be an attack on memory; if it is your own, unpack it first"
+            )
+        buffer[: len(part)] = part
+        return len(part)

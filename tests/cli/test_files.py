@@ -1,0 +1,230 @@
+"""Readers of tables and arrays: whatever is wrong with a file, one error names it, and little memory is spent on it."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+from covey.cli.files import blocks, read
+from covey.storage.archive import FREE
+from covey.storage.errors import FileFormatError
+from covey.storage.packed import PACKED, open_packed
+from tests.attack import tables
+from tests.cli.commands import one_line
+
+DEEP = "[" * 100_000 + "]" * 100_000
+TEXTS = {
+    "digits.jsonl": ('{"a": 1}\n{"a": ' + "9" * 5000 + "}\n", r", line 2: no JSON \(Exceeds the limit"),
+    "deep.jsonl": ('{"a": 1}\n\n{"a": ' + DEEP + "}\n", r", line 3: no JSON \(maximum recursion depth"),
+    "half.jsonl": ('{"a": "\\ud83d\\ude00"}\n{"a": "\\ud800"}\n', r", line 2: no JSON \('utf-8' codec can't encode"),
+    "large.svmlight": ("1 1:1\n1 3000000000:1\n", r", line 2: no svmlight row \(a number is too large\)"),
+    "larger.svmlight": ("1 1:1\n1 99999999999999999999:1\n", r", line 2: no svmlight row \(a number is too large\)"),
+    "nan.svmlight": ("1 1:1\nnan 1:1\n", ", row 1: the label is nan, where a finite number must be"),
+    "wide.svmlight": ("0 1:1\n0 300000000:1\n1 5:1\n1 6:2\n", " numbers its columns or rows up to 300000001, "),
+    "empty.svmlight": ("# nothing\n", " holds no rows"),
+    "blank.csv": ("\n \na,b\n1,2\n3\n", ", line 5: the header has 2 columns, the row 1"),
+    "twice.csv": ("\na,b,a\n1,2,3\n", ", line 2: two columns are called 'a'"),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_broken_text_is_named_with_its_line(folder, name):
+    content, message = TEXTS[name]
+    Path(name).write_text(content)
+    with pytest.raises(FileFormatError, match=f"^{name}{message}"):
+        read(name)
+
+
+def csr_parts(**changed):
+    parts = {
+        "indptr": np.array([0, 2, 3]),
+        "indices": np.array([0, 2, 1]),
+        "data": np.ones(3),
+        "shape": np.array([2, 3]),
+        "format": np.array(b"csr"),
+    }
+    return parts | changed
+
+
+ARRAYS = {
+    "no X": ({"a": np.ones(3)}, "must hold an array X"),
+    "nothing": ({}, "must hold an array X"),
+    "no columns": ({"X": np.ones((10**9, 0), dtype=np.int8)}, r"must have rows and columns, .* \(1000000000, 0\)"),
+    "texts": ({"X": np.array([["a"]])}, "must hold numbers, it holds the type <U1"),
+    "complex": ({"X": np.ones((2, 2), dtype=complex)}, "must hold numbers"),
+    "dates": ({"X": np.ones((1, 2)), "y": np.array(["2024-01-01"], "datetime64[D]")}, "labels in .* numbers or texts"),
+    "bytes": ({"X": np.ones((1, 2)), "y": np.array([b"\xff"])}, "can't decode byte"),
+    "objects": ({"X": np.array([[None]])}, "could run code"),
+    "an index too large": (csr_parts(indices=np.array([0, 2, 10**6])), "indices must be <|indices must be less"),
+    "an index below 0": (csr_parts(indices=np.array([0, -5, 1])), "indices must be >= 0|negative"),
+    "rows that go back": (csr_parts(indptr=np.array([0, 5, 3])), "cannot be read|damaged"),
+    "rows of no number": (csr_parts(indptr=np.array([0.0, 2, 3])), "must be whole numbers"),
+    "a column too large of columns": (
+        csr_parts(format=np.array(b"csc"), indptr=np.array([0, 2, 3, 3]), indices=np.array([0, 10**6, 1])),
+        "indices must be <|indices must be less",
+    ),
+    "far too many columns": (csr_parts(shape=np.array([2, 10**12])), "numbers its columns or rows up to 1000000000000"),
+    "far too many rows": (
+        csr_parts(format=np.array(b"csc"), indptr=np.array([0, 2, 3, 3]), shape=np.array([10**12, 3])),
+        "numbers its columns or rows up to 1000000000000",
+    ),
+    "a format of another kind": (csr_parts(format=np.array(b"dia")), "in the format csr or csc, it holds 'dia'"),
+    "a shape of three": (csr_parts(shape=np.array([2, 3, 4])), "must be whole numbers|shape"),
+}
+
+
+@pytest.mark.parametrize("what", ARRAYS)
+def test_broken_arrays_are_refused_by_name(folder, what):
+    arrays, message = ARRAYS[what]
+    np.savez("bad.npz", **arrays)
+    with pytest.raises(FileFormatError, match=r"bad\.npz") as caught:
+        read("bad.npz")
+    caught.match(message)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_sparse_arrays_come_back_equal(folder, form):
+    matrix = sp.random_array((20, 7), density=0.3, format=form, rng=np.random.default_rng(0))
+    sp.save_npz("x.npz", matrix)
+    np.testing.assert_array_equal(read("x.npz").matrix.toarray(), matrix.toarray())
+
+
+def test_indices_out_of_range_do_not_crash_the_command(run):
+    np.savez("bad.npz", **csr_parts(indices=np.array([0, 2, 2**30])))
+    code, _, err = run("select", "bad.npz", "-o", "few.npz")
+    assert code == 1
+    assert "bad.npz is no .npz file, or damaged" in one_line(err)
+
+
+def parquet(table, **options):
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, **options)
+    return buffer.getvalue()
+
+
+def whole_parquet():
+    return parquet(pa.table({"a": np.arange(1000.0)}), compression="snappy", use_dictionary=False)
+
+
+PARQUETS = {
+    "a damaged page": lambda: whole_parquet()[:50] + bytes(200) + whole_parquet()[250:],
+    "a damaged footer": lambda: whole_parquet()[:-60] + bytes(20) + whole_parquet()[-40:],
+    "a cut end": lambda: whole_parquet()[:-1],
+    "nothing": lambda: b"",
+    "bytes that are no text": lambda: parquet(pa.table({"a": pa.array([b"\xff"]).cast(pa.string(), safe=False)})),
+    "two columns of one name": lambda: parquet(pa.table([[1.0], [2.0]], names=["a", "a"])),
+}
+
+
+@pytest.mark.parametrize("what", PARQUETS)
+def test_broken_parquet_is_refused_by_name(folder, what):
+    Path("bad.parquet").write_bytes(PARQUETS[what]())
+    for reader in (read, lambda path: list(blocks(path))):
+        with pytest.raises(FileFormatError, match=r"^bad\.parquet"):
+            reader("bad.parquet")
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.int64(), pa.decimal128(5, 2), pa.float32()])
+def test_a_gap_in_a_column_of_numbers_is_named_with_its_row(run, kind):
+    pq.write_table(pa.table({"a": pa.array([1, 2, None, 4], kind), "b": [1.0, 2.0, 3.0, 4.0]}), "t.parquet")
+    code, _, err = run("select", "t.parquet", "-o", "few.csv")
+    assert code == 1
+    assert "t.parquet, row 2: no value in column 'a', where a finite number must be." in one_line(err)
+
+
+def test_other_values_that_are_no_numbers_are_named_with_their_row(run):
+    rows = [{"a": 1.5, "b": at} for at in range(5)]
+    for odd, named in (([1], r"[1]"), ({"x": 1}, "{'x': 1}"), (True, "True"), (10**400, "1000"), (None, "no value")):
+        Path("t.jsonl").write_text("\n".join(json.dumps(row) for row in [*rows, {"a": odd, "b": 1}]))
+        code, _, err = run("select", "t.jsonl", "--features", "a,b", "-o", "few.csv", "-f")
+        assert code == 1
+        assert f"t.jsonl, line 6: {named}" in one_line(err)
+
+
+def test_rows_with_nothing_in_common_are_refused_before_they_fill_memory(folder):
+    """20 000 rows of 20 000 keys would take 3 GB as a table."""
+    Path("t.jsonl").write_text("\n".join(json.dumps({f"key{at}": 1}) for at in range(20_000)))
+    with pytest.raises(FileFormatError, match=r"^t\.jsonl: 20000 rows have 20000 different keys, .* pass --profile"):
+        read("t.jsonl")
+
+
+def test_a_parquet_file_of_a_billion_equal_rows_is_refused_as_a_whole(folder):
+    schema = pa.schema([("a", pa.int64())])
+    with pq.ParquetWriter("t.parquet", schema) as writer:
+        for _ in range(20):
+            writer.write_table(pa.table({"a": np.zeros(10**6, dtype=np.int64)}))
+    assert Path("t.parquet").stat().st_size < 100_000
+    with pytest.raises(FileFormatError, match=r"^t\.parquet declares 20000000 rows of 1 columns"):
+        read("t.parquet")
+    assert len(next(blocks("t.parquet"))) == 20_000  # a block at a time is no danger
+
+
+READ_IN_LITTLE_MEMORY = """
+import resource, sys
+import pandas, pyarrow, zstandard
+from covey.storage.errors import FileFormatError
+from covey.datasets import read_hosts
+from covey.cli.files import read
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 300 * 2**20,) * 2)
+for reader in (read, read_hosts):
+    try:
+        reader(sys.argv[1])
+    except FileFormatError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory of a process is limited as on Linux")
+@pytest.mark.parametrize("suffix", PACKED)
+def test_a_packed_file_that_unpacks_to_far_too_much_is_refused(folder, suffix):
+    """The text of 200 MB in one line cannot be read within 300 MiB; the refusal must come first."""
+    name = f"t.csv{suffix}"
+    with open_packed(Path(name), "wb") as file:
+        file.write(b"time,src,dst\n")
+        for _ in range(20):
+            file.write(b"0" * 10**7)
+    done = subprocess.run(
+        [sys.executable, "-c", READ_IN_LITTLE_MEMORY, name], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith(f"{name} cannot be read: it unpacks to more than") for line in lines)
+
+
+def test_a_packed_file_may_unpack_to_what_its_size_justifies(folder):
+    text = "a\n" + "1\n" * (FREE // 200)
+    with gzip.open("t.csv.gz", "wt") as file:
+        file.write(text)
+    assert len(read("t.csv.gz")) == FREE // 200
+
+
+def test_options_that_a_file_would_ignore_are_refused(folder):
+    np.savez("x.npz", X=np.ones((2, 2)))
+    for reader in (read, lambda path, columns: list(blocks(path, columns=columns))):
+        with pytest.raises(ValueError, match="leave out --columns"):
+            reader("x.npz", columns=["a"])
+
+
+def test_damaged_files_are_read_or_refused_by_name():
+    """The attack of `tests.attack`, briefly."""
+    outcomes = tables.attack(np.random.default_rng(0), 300)
+    assert set(outcomes) <= {tables.READ, tables.REFUSED}, outcomes
+    assert outcomes[tables.READ] > 20
+    assert outcomes[tables.REFUSED] > 100
+
+
+def test_undamaged_files_of_the_attack_are_read(tmp_path):
+    for name, build in tables.BUILDERS.items():
+        path = tmp_path / name
+        tables._write(path, build(np.random.default_rng(0)))
+        tables._look_at(path)

@@ -1,0 +1,179 @@
+"""Greedy coverage against recomputed sets and against the optimum."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import covey
+from covey.coverage.greedy import required
+from tests import reference
+from tests.forms import similarity_matrix
+
+graphs = st.builds(
+    lambda n, k, levels, seed: covey.neighbor_graph(
+        similarity_matrix(n, np.random.default_rng(seed), symmetric=False, levels=levels), k, "precomputed"
+    ),
+    n=st.integers(1, 30),
+    k=st.integers(1, 6),
+    levels=st.sampled_from([1, 2, 4, None]),
+    seed=st.integers(0, 10_000),
+)
+
+
+def as_lists(graph):
+    return [
+        [(int(j), float(s)) for j, s in zip(*row, strict=True)]
+        for row in zip(graph.indices, graph.similarities, strict=True)
+    ]
+
+
+@given(
+    graph=graphs,
+    coverage=st.sampled_from([0.01, 0.5, 0.9, 0.95, 1.0]),
+    threshold=st.sampled_from([None, 0.0, 0.4, 0.5, 0.8, 1.1]),
+    gain=st.sampled_from(["similarity", "count"]),
+    on_orphan=st.sampled_from(["self", "outlier"]),
+    own=st.sampled_from([None, 0.25, 3.0]),
+)
+def test_greedy_is_what_the_sets_say(graph, coverage, threshold, gain, on_orphan, own):
+    n = graph.n_objects
+    own = None if own is None else np.full(n, own)
+    found = covey.cover(graph, coverage, threshold, gain=gain, on_orphan=on_orphan, with_itself=own)
+    picked, gains, covered_by = reference.greedy(as_lists(graph), coverage, threshold, gain, on_orphan, own)
+    assert found.indices.tolist() == picked
+    assert found.gains.tolist() == pytest.approx(gains, rel=1e-9)  # those of the reference are exact
+    assert found.covered_by.tolist() == covered_by
+    assert found.coverage == np.mean(np.array(covered_by) >= 0)
+    if on_orphan == "self":
+        assert found.coverage >= coverage - 1e-12
+
+
+@given(graph=graphs, coverage=st.sampled_from([0.7, 0.95, 1.0]), threshold=st.sampled_from([None, 0.5]))
+def test_greedy_stays_within_its_guarantee(graph, coverage, threshold):
+    """Partial set cover by counts is within a harmonic factor of the optimum (Wolsey 1982, Slavik 1997)."""
+    best = reference.smallest_cover(as_lists(graph), coverage, threshold)
+    largest = max(len(covered) + 1 for covered in reference.covers(as_lists(graph), threshold))
+    harmonic = sum(1 / i for i in range(1, min(largest, required(coverage, graph.n_objects)) + 1))
+    found = covey.cover(graph, coverage, threshold, gain="count").indices.size
+    assert best <= found <= harmonic * best + 1e-9
+    assert best <= covey.cover(graph, coverage, threshold).indices.size
+
+
+def test_covered_objects_may_be_picked():
+    """3 is covered by 0, yet nobody else can cover 4 and 5 at once."""
+    lists = {1: [0], 2: [0], 3: [0], 4: [3], 5: [3]}
+    matrix = np.eye(6) * 0
+    for x, coverers in lists.items():
+        matrix[x, coverers] = 0.5
+    graph = covey.NeighborGraph.from_csr(sp.csr_array(matrix))
+    found = covey.cover(graph, 1.0, gain="count")
+    assert found.indices.tolist() == [0, 3]
+    assert found.covered_by.tolist() == [0, 0, 0, 3, 3, 3]
+    assert found.gains.tolist() == [4, 2]
+
+
+@pytest.mark.parametrize(("coverage", "n", "least"), [(0.95, 20, 19), (0.95, 21, 20), (1.0, 7, 7), (0.07, 100, 7)])
+def test_the_number_to_cover_is_safe_from_rounding(coverage, n, least):
+    assert required(coverage, n) == least
+    assert math.ceil(0.07 * 100) == 8  # what rounding alone would say
+
+
+def test_large_similarities_do_not_overflow():
+    X = np.random.default_rng(0).random((50, 3)) * 1e9
+    found = covey.cover(covey.neighbor_graph(X, 5, "dot"), 0.9)
+    assert (np.diff(found.gains) <= 1e-6 * found.gains[:-1]).all()
+    assert found.coverage >= 0.9
+
+
+def test_the_scale_of_similarities_does_not_matter():
+    X = np.random.default_rng(0).random((80, 3))
+    picks = [covey.CRS(6, similarity="dot").fit(X * scale).sample_indices_.tolist() for scale in (1, 1e-4, 1e-7, 1e4)]
+    assert all(indices == picks[0] for indices in picks)
+
+
+def test_a_sparse_matrix_will_do():
+    graph = covey.neighbor_graph(np.random.default_rng(0).random((30, 3)), 4)
+    assert covey.cover(graph.to_csr()).indices.tolist() == covey.cover(graph).indices.tolist()
+
+
+def test_negative_similarities_need_counts():
+    graph = covey.neighbor_graph([[0.0], [1.0], [3.0]], 1, covey.from_distance("euclidean", "negative"))
+    with pytest.raises(ValueError, match="needs similarities of at least 0, got -2; use gain='count'"):
+        covey.cover(graph)
+    assert covey.cover(graph, gain="count").indices.tolist() == [1]
+    assert covey.cover(graph, threshold=0.0).indices.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"coverage": 0}, r"coverage must be in \(0, 1\], got 0"),
+        ({"gain": "sum"}, r"gain must be one of \['similarity', 'count'\], got 'sum'"),
+        ({"on_orphan": "drop"}, r"on_orphan must be one of \['self', 'outlier'\], got 'drop'"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        covey.cover(covey.neighbor_graph(np.eye(3), 1), **options)
+
+
+@pytest.mark.parametrize(
+    "parts", [(1 / 3, 1 / 3), (1 / 7, 2 / 7, 3 / 7), (1 / 3, 1 / 3, 1 / 3), (0.1, 0.2, 0.3), (0.7, 0.1)]
+)
+def test_sums_that_are_equal_on_paper_tie(parts):
+    """Object 0 covers the parts and object 1 their sum: of equal gains the lowest index wins."""
+    n = len(parts)
+    rows, columns = range(2, n + 3), [0] * n + [1]
+    whole = float(sum(Fraction(part).limit_denominator(100) for part in parts))
+    graph = sp.csr_array(([*parts, whole], (rows, columns)), shape=(n + 3, n + 3))
+    assert covey.cover(graph, 1.0).indices.tolist()[:2] == [0, 1]
+    swapped = sp.csr_array(([*parts, whole], (rows, [1] * n + [0])), shape=(n + 3, n + 3))
+    assert covey.cover(swapped, 1.0).indices.tolist()[:2] == [0, 1]
+
+
+def test_small_differences_are_no_ties():
+    graph = sp.csr_array(([0.5, 0.5 + 1e-9], ([2, 3], [0, 1])), shape=(4, 4))
+    assert covey.cover(graph, 1.0).indices.tolist()[:2] == [1, 0]
+
+
+@given(n=st.integers(2, 40), width=st.sampled_from([3, 6, 7]), k=st.integers(1, 8), seed=st.integers(0, 999))
+def test_gains_of_fractions_are_compared_on_paper(n, width, k, seed):
+    """Similarities under hamming are thirds, sixths or sevenths, which no float holds."""
+    X = np.unique(np.random.default_rng(seed).integers(0, 2, (n, width)), axis=0)
+    graph = covey.neighbor_graph(X, k, "hamming", "exact")
+    picked, *_ = reference.greedy(as_lists(graph), 0.95, None)
+    assert covey.cover(graph, 0.95).indices.tolist() == picked
+
+
+@given(n=st.integers(1, 9), seed=st.integers(0, 9999), gain=st.sampled_from(["similarity", "count"]))
+def test_refining_never_covers_less_than_asked_for_where_orphans_are_outliers(n, seed, gain):
+    """A representative that no edge covers covers itself; a refined choice that keeps it keeps that."""
+    rng = np.random.default_rng(seed)
+    graph = sp.csr_array(np.where(rng.random((n, n)) < 0.25, 1.0, 0) * (1 - np.eye(n)))
+    plain, refined = (
+        covey.cover(graph, 1.0, gain=gain, on_orphan="outlier", refine=refine) for refine in (False, True)
+    )
+    assert refined.coverage >= plain.coverage
+    assert refined.indices.size <= plain.indices.size
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"multiplicity": [1, 2]}, "multiplicity must hold a whole number of at least 1 for each of the 3 objects"),
+        ({"multiplicity": [1, 0, 2]}, "multiplicity must hold a whole number of at least 1"),
+        ({"with_itself": 1.0}, "with_itself must hold a finite number for each of the 3 objects"),
+        ({"with_itself": [1, np.inf, 1]}, "with_itself must hold a finite number"),
+        ({"threshold": np.nan}, "threshold must be a number or None, got nan"),
+        ({"threshold": [0.5]}, r"threshold must be a number or None, got \[0.5\]"),
+        ({"coverage": "all"}, r"coverage must be in \(0, 1\], got 'all'"),
+    ],
+)
+def test_odd_options_are_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        covey.cover(sp.csr_array(np.ones((3, 3))), **options)

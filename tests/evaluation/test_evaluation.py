@@ -1,0 +1,98 @@
+"""Friedman and Shaffer against published numbers, enumeration and SciPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from covey.evaluation import compare, shaffer
+from covey.evaluation.statistics import true_together
+
+
+def test_shaffers_published_example():
+    """Five methods: Garcia and Herrera (2008), as in the documentation of scmamp."""
+    raw = [4.487e-8, 1.736e-7, 0.002880485, 0.004848763, 0.007963489, 0.010112334, 0.012763008, 0.024744672, 0.743971]
+    raw.append(0.806496)
+    expected = [4.487e-7, 1.0417e-6, 0.017283, 0.029093, 0.047781, 0.047781, 0.051052, 0.074234, 1, 1]
+    np.testing.assert_allclose(shaffer(raw, 5), expected, rtol=1e-4)
+    order = np.random.default_rng(0).permutation(10)
+    np.testing.assert_allclose(shaffer(np.array(raw)[order], 5), np.array(expected)[order], rtol=1e-4)
+
+
+def test_multipliers_for_seven_methods():
+    """With p-values so small that nothing is cut at 1, the adjusted ones show the multipliers."""
+    raw = np.geomspace(1e-60, 1e-18, 21)
+    expected = [21, *[15] * 6, *[11] * 4, 10, 9, 7, 7, 6, 5, 4, 3, 2, 1]
+    np.testing.assert_allclose(shaffer(raw, 7) / raw, expected)
+
+
+@pytest.mark.parametrize("k", range(1, 9))
+def test_which_numbers_of_equalities_are_possible(k):
+    """By trying every way to split k methods into groups of equals."""
+
+    def splits(rest, largest):
+        if rest == 0:
+            yield ()
+        for size in range(1, min(rest, largest) + 1):
+            yield from ((size, *other) for other in splits(rest - size, size))
+
+    counts = {sum(size * (size - 1) // 2 for size in split) for split in splits(k, k)}
+    assert true_together(k) == tuple(sorted(counts))
+
+
+@given(st.integers(2, 8), st.integers(0, 1000))
+def test_between_nothing_and_bonferroni(k, seed):
+    m = k * (k - 1) // 2
+    raw = np.random.default_rng(seed).random(m) ** 4
+    adjusted = shaffer(raw, k)
+    assert np.all(adjusted >= raw)
+    assert np.all(adjusted <= np.minimum(1, m * raw) + 1e-15)
+    assert np.all(np.diff(adjusted[np.argsort(raw)]) >= 0)
+
+
+@given(st.integers(3, 7), st.integers(2, 20), st.integers(0, 1000), st.booleans())
+def test_ranks_and_friedman(k, n, seed, ties):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 4, (n, k)) if ties else rng.random((n, k))
+    found = compare(scores, [f"method {at}" for at in range(k)])
+    assert found.ranks.sum() == pytest.approx(k * (k + 1) / 2)
+    if np.ptp(scores, axis=1).any():
+        statistic, p_value = stats.friedmanchisquare(*scores.T)
+        assert (found.statistic, found.p_value) == pytest.approx((statistic, p_value))
+    np.testing.assert_array_equal(found.adjusted, found.adjusted.T)
+    assert np.all(np.diag(found.adjusted) == 1)
+
+
+def test_clear_winners_and_equals():
+    rng = np.random.default_rng(0)
+    same = rng.random(40)
+    scores = np.column_stack([same + 3, same + 2 + 0.01 * rng.standard_normal(40), same + 2, same])
+    found = compare(scores, ["best", "second", "as good", "last"])
+    assert found.p_value < 1e-10
+    assert found.f_p_value < 1e-10
+    assert found.groups() == [("second", "as good")] or found.groups() == [("as good", "second")]
+    equal = compare(np.ones((5, 3)), ["a", "b", "c"])
+    assert (equal.p_value, equal.groups()) == (1, [("a", "b", "c")])
+
+
+def test_perfect_agreement_has_no_finite_statistic():
+    found = compare(np.tile([3.0, 2.0, 1.0], (6, 1)), ["a", "b", "c"])
+    assert found.f_statistic == np.inf
+    assert found.f_p_value == 0
+
+
+@pytest.mark.parametrize(
+    ("scores", "names", "message"),
+    [
+        (np.ones((4, 2)), ["a", "b"], "3 methods or more"),
+        (np.ones((1, 3)), ["a", "b", "c"], "2 blocks or more"),
+        (np.full((4, 3), np.nan), ["a", "b", "c"], "finite"),
+        (np.ones((4, 3)), ["a", "b"], "a column for each of the 2 names"),
+    ],
+)
+def test_what_is_refused(scores, names, message):
+    with pytest.raises(ValueError, match=message):
+        compare(scores, names)
+    with pytest.raises(ValueError, match="must be the 3 of all pairs of 3 methods"):
+        shaffer([0.1], 3)

@@ -1,0 +1,458 @@
+"""Neighbor graphs: equal to brute force, equal for every form of a similarity, threads and blocks."""
+
+import numba
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+
+import covey
+from covey.graph import descent
+from covey.graph import exact as _exact
+from covey.graph.graph import build, choose_method
+from covey.graph.lists import NeighborLists
+from covey.similarity import pairs as _pairs
+from covey.similarity.collect import space_of
+from covey.similarity.similarity import resolve
+from tests import reference
+from tests.forms import COSINES, Counted, compiled_cosine, similarity_matrix
+
+
+def assert_same(a, b):
+    np.testing.assert_array_equal(a.indices, b.indices)
+    np.testing.assert_array_equal(a.similarities, b.similarities)
+    assert a.n_evaluations == b.n_evaluations
+
+
+def as_lists(graph):
+    rows = zip(graph.indices.tolist(), graph.similarities.tolist(), strict=True)
+    return [list(zip(indices, similarities, strict=True)) for indices, similarities in rows]
+
+
+def whole_rows(n, seed=0, width=6, high=4):
+    return np.random.default_rng(seed).integers(0, high, (n, width)).astype(float)
+
+
+@given(
+    n=st.integers(2, 25),
+    k=st.integers(1, 8),
+    levels=st.sampled_from([1, 2, 5, None]),
+    symmetric=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_exact_graph_is_brute_force(n, k, levels, symmetric, seed):
+    values = similarity_matrix(n, np.random.default_rng(seed), symmetric, levels)
+    expected = reference.neighbors(lambda i, j: values[i, j], n, min(k, n - 1))
+    counted = Counted(values, symmetric)
+    graph = covey.neighbor_graph(range(n), k, counted, "exact")
+    assert as_lists(graph) == expected
+    assert graph.n_evaluations == len(counted.calls) == len(set(counted.pairs)) == n * (n - 1) / (1 + symmetric)
+    assert as_lists(covey.neighbor_graph(values, k, "precomputed", "exact")) == expected
+
+
+@pytest.mark.parametrize("form", COSINES)
+@given(seed=st.integers(0, 20), n=st.integers(2, 40), high=st.sampled_from([1, 2, 4]))
+def test_every_form_of_a_similarity_gives_the_same_exact_graph(form, seed, n, high):
+    """`high` = 1 makes all rows zero, 2 makes many duplicates and ties."""
+    X = whole_rows(n, seed, high=high)
+    expected = reference.neighbors(lambda i, j: reference.cosine(X[i].tolist(), X[j].tolist()), n, min(5, n - 1))
+    graph = covey.neighbor_graph(*(COSINES[form](X)[0], 5, COSINES[form](X)[1]), "exact")
+    assert as_lists(graph) == expected
+    assert graph.n_evaluations == n * (n - 1) // 2
+
+
+@pytest.mark.parametrize("form", COSINES)
+def test_every_form_of_a_similarity_gives_the_same_descent(form):
+    X = whole_rows(520, width=6)  # of low rank: landmarks tell enough to start from them
+    expected = covey.neighbor_graph(X, 5, "cosine", "nn-descent", random_state=0)
+    objects, similarity = COSINES[form](X)
+    assert_same(covey.neighbor_graph(objects, 5, similarity, "nn-descent", random_state=0), expected)
+
+
+FAR = covey.from_distance("euclidean", "exponential")
+
+
+@pytest.mark.parametrize("name", ["cosine", "dot", "euclidean", FAR, "jaccard", "hamming", "ruzicka"], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("where", ["around the origin", "off the origin", "tiny"])
+def test_screening_loses_nothing(name, dtype, form, where, monkeypatch):
+    """Matrix products only decide which pairs are scored: the graph is that of scoring them all, to the bit."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 40)).astype(dtype)
+    X = X + dtype(100) if where == "off the origin" else X * dtype(1e-10) if where == "tiny" else X
+    X = np.vstack([X, X[:20], X[:20] * dtype(1 + 1e-6), np.zeros((5, 40), dtype)])  # duplicates, near ones, empty rows
+    X = (X > 0.5).astype(dtype) if name == "jaccard" else abs(X) if name == "ruzicka" else X
+    X = X * 200 if name == FAR else X  # most similarities are 0 then, and lists go by index
+    X = X if form == "dense" else sp.csr_array(X)
+    screened = covey.neighbor_graph(X, 7, name, "exact")
+    space = space_of(X, resolve(name))
+    i, j = np.indices((195, 195)).reshape(2, -1).astype(np.int32)
+    scores = space.score(i, j).reshape(195, 195)
+    expected = reference.neighbors(lambda a, b: scores[a, b], 195, 7)
+    assert as_lists(screened) == expected
+    monkeypatch.setattr(_exact, "TILE", 16)
+    assert_same(covey.neighbor_graph(X, 7, name, "exact"), screened)
+
+
+@pytest.mark.parametrize("method", ["exact", "nn-descent"])
+@pytest.mark.parametrize("form", ["named, dense", "named, csr", "compiled, dense", "callable, list", "matrix"])
+@pytest.mark.parametrize("n", [250, 520], ids=["forest", "landmarks"])
+def test_threads_and_blocks_change_nothing(n, method, form, monkeypatch):
+    objects, similarity = COSINES[form](whole_rows(n, width=5))
+    expected = covey.neighbor_graph(objects, 6, similarity, method, random_state=3)
+    for n_jobs, tile, owners in [(2, 1024, 1024), (3, 64, 50), (1, 33, 17), (4, 100, 1)]:
+        monkeypatch.setattr(_exact, "TILE", tile)
+        monkeypatch.setattr(descent, "OWNERS", owners)
+        assert_same(covey.neighbor_graph(objects, 6, similarity, method, random_state=3, n_jobs=n_jobs), expected)
+
+
+def test_a_hash_of_pairs_does_what_the_bitmap_does(monkeypatch):
+    X = np.random.default_rng(0).random((500, 8))
+    expected = covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0)
+    monkeypatch.setattr(_pairs, "BITMAP_LIMIT", 0)
+    assert_same(covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0, n_jobs=2), expected)
+
+
+def test_cheap_scores_need_no_memory_of_pairs(monkeypatch):
+    """Without it the same pairs meet, so the graph is the same; only evaluations are more."""
+    X = np.random.default_rng(0).random((450, 8))
+    expected = covey.neighbor_graph(X, 8, method="nn-descent", random_state=0)
+    monkeypatch.setattr(_pairs, "BITMAP_LIMIT", 0)
+    graphs = [covey.neighbor_graph(X, 8, method="nn-descent", random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2)]
+    assert_same(*graphs)
+    assert recall(graphs[0], expected) > 0.99
+    assert graphs[0].n_evaluations > expected.n_evaluations
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda p: p[0] != p[1]), max_size=300))
+def test_pair_sets_know_what_they_have_seen(pairs):
+    i, j = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    seen = set()
+    expected = []
+    for pair in pairs:
+        expected.append(frozenset(pair) not in seen)
+        seen.add(frozenset(pair))
+    for pair_set in (_pairs.BitmapPairs(31), _pairs.HashedPairs(600)):
+        half = len(pairs) // 2
+        first = np.concatenate([pair_set.add(i[:half], j[:half]), pair_set.add(i[half:], j[half:])])
+        assert first.tolist() == expected
+
+
+def test_a_hash_of_pairs_grows():
+    i, j = _pairs.draw_pairs(600, 600 * 599 // 2, np.random.default_rng(0))
+    pair_set = _pairs.HashedPairs(600)
+    assert pair_set.add(i[:40000], j[:40000]).all()
+    assert pair_set.add(i, j).sum() == i.size - 40000
+    assert not pair_set.add(j, i).any()
+
+
+@given(st.integers(2, 2000), st.integers(0, 9))
+def test_drawn_pairs_are_different_pairs(n, seed):
+    n_pairs = n * (n - 1) // 2
+    for size in {min(n_pairs, 50), n_pairs if n < 80 else 1}:
+        i, j = _pairs.draw_pairs(n, size, np.random.default_rng(seed))
+        assert len(set(zip(i.tolist(), j.tolist(), strict=True))) == size
+        assert (i >= 0).all()
+        assert (i < j).all()
+        assert (j < n).all()
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@given(seed=st.integers(0, 9), levels=st.sampled_from([1, 3, None]), k=st.integers(1, 12))
+def test_descent_keeps_its_promises(symmetric, seed, levels, k):
+    """No self, no repetition, true similarities in order, no pair evaluated twice, calls counted."""
+    n = 120
+    counted = Counted(similarity_matrix(n, np.random.default_rng(seed), symmetric, levels), symmetric)
+    graph = covey.neighbor_graph(range(n), k, counted, "nn-descent", random_state=seed)
+    assert graph.method == "nn-descent"
+    assert graph.n_evaluations == len(counted.calls) == len(set(counted.pairs))
+    for x, row in enumerate(as_lists(graph)):
+        others = [index for index, _ in row]
+        assert len(set(others)) == k
+        assert x not in others
+        assert row == sorted(((j, counted.values[x, j]) for j in others), key=lambda item: (-item[1], item[0]))
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_descent_finds_everything_where_lists_hold_everyone(symmetric):
+    values = similarity_matrix(40, np.random.default_rng(0), symmetric)
+    space = space_of(list(range(40)), resolve(Counted(values, symmetric)))
+    options = {"sample_rate": 1.0, "tol": 0.0, "rng": np.random.default_rng(0), "n_jobs": None}
+    graph = build(space, 39, "nn-descent", **options)
+    assert graph.method == "nn-descent"
+    assert graph.estimated_recall.value == 1
+    assert_same(graph, covey.neighbor_graph(range(40), 39, Counted(values, symmetric), "exact"))
+
+
+def test_descent_finds_most_neighbors_for_few_evaluations():
+    """Digits need no file, so this holds everywhere: recall .95 at k = 10, a quarter of the pairs."""
+    X = load_digits().data
+    exact = covey.neighbor_graph(X, 10, method="exact")
+    for similarity in ("cosine", lambda x, y: float(x @ y / np.sqrt((x @ x) * (y @ y)))):
+        graph = covey.neighbor_graph(X, 10, similarity, "nn-descent", random_state=0)
+        assert recall(graph, exact) >= 0.95
+        assert graph.n_evaluations <= 0.25 * exact.n_evaluations
+
+
+def test_threads_do_not_lose_each_others_work(monkeypatch):
+    """Many small tasks on more threads than cores: a lost update or count would show."""
+    X = np.random.default_rng(0).random((3000, 4))
+    methods = ("exact", "nn-descent")
+    expected = {method: covey.neighbor_graph(X, 12, compiled_cosine, method, random_state=0) for method in methods}
+    monkeypatch.setattr(_exact, "TILE", 40)
+    monkeypatch.setattr(descent, "OWNERS", 8)
+    for limit in (_pairs.BITMAP_LIMIT, 0):
+        monkeypatch.setattr(_pairs, "BITMAP_LIMIT", limit)
+        for method, graph in expected.items():
+            assert_same(covey.neighbor_graph(X, 12, compiled_cosine, method, random_state=0, n_jobs=8), graph)
+
+
+def test_the_estimated_recall_is_honest(monkeypatch):
+    """Over many seeds its mean meets the true recall; what the random pairs find lifts the true one a little."""
+    monkeypatch.setattr(descent, "BAD", 0.0)  # the first estimate counts, whatever it is
+    X = np.random.default_rng(0).random((400, 12))
+    exact = covey.neighbor_graph(X, 10, method="exact")
+    graphs = [
+        covey.neighbor_graph(X, 10, method="nn-descent", random_state=seed, sample_rate=0.3) for seed in range(60)
+    ]
+    estimates = np.array([graph.estimated_recall.value for graph in graphs])
+    truths = np.array([recall(graph, exact) for graph in graphs])
+    assert abs(estimates.mean() - truths.mean()) < 4 * estimates.std() / np.sqrt(60) + 0.01
+    covered = [
+        graph.estimated_recall.low <= truth <= graph.estimated_recall.high
+        for graph, truth in zip(graphs, truths, strict=True)
+    ]
+    assert np.mean(covered) > 0.8
+    assert exact.estimated_recall is None
+
+
+def test_the_interval_of_the_recall_is_that_of_a_poisson_number():
+    """Published exact limits: 10 events may be 4.80 to 18.39, none up to 3.69."""
+    found = covey.Recall.of(10, 100.0)
+    expected = [1 / (1 + missed / 100) for missed in (10, 18.39, 4.80)]
+    assert (found.value, found.low, found.high) == pytest.approx(expected, abs=1e-4)
+    none = covey.Recall.of(0, 100.0)
+    assert (none.value, none.high) == (1, 1)
+    assert none.low == pytest.approx(1 / (1 + 0.0369), abs=1e-4)
+
+
+def test_equally_similar_neighbors_are_interchangeable_in_the_recall():
+    """Every graph of equal rows is perfect, whichever of them it lists."""
+    graph = covey.neighbor_graph(np.ones((600, 2)), 10, covey.from_distance("manhattan"), "nn-descent", random_state=0)
+    assert graph.estimated_recall.value == 1
+
+
+@numba.njit
+def near_on_a_line(x, y):
+    return 1 / (1 + abs(x[0] - y[0]))
+
+
+def one_hot(rng, n, groups):
+    return np.eye(groups)[rng.integers(groups, size=n)]
+
+
+SPACES = {
+    "1-d": lambda rng: (rng.random((4000, 1)), covey.from_distance("manhattan")),
+    "1-d, compiled": lambda rng: (rng.gamma(4, 10, (3000, 1)), near_on_a_line),
+    "2-d": lambda rng: (rng.random((1000, 2)), covey.from_distance("manhattan")),
+    "simplex": lambda rng: (rng.dirichlet(np.ones(3), 1200), "ruzicka"),
+    "one-hot": lambda rng: (one_hot(rng, 1500, 60), "hamming"),
+    "copies": lambda rng: (np.tile(rng.random((100, 3)), (15, 1)), covey.from_distance("manhattan")),
+    "40-d": lambda rng: (rng.normal(size=(1500, 40)), "cosine"),
+    "noise": lambda rng: (similarity_matrix(400, rng), "precomputed"),
+}
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_space_gets_a_bad_graph(space, seed):
+    """Few dimensions, where estimates from landmarks are blurred, and spaces in which a plain descent ends early."""
+    objects, similarity = SPACES[space](np.random.default_rng(seed))
+    exact = covey.neighbor_graph(objects, 10, similarity, "exact")
+    graph = covey.neighbor_graph(objects, 10, similarity, "nn-descent", random_state=seed)
+    assert np.mean(graph.similarities >= exact.similarities[:, -1:]) >= 0.94
+    assert graph.n_evaluations <= exact.n_evaluations
+
+
+def test_a_graph_that_stays_bad_is_returned_with_a_warning(monkeypatch):
+    monkeypatch.setattr(descent, "TOO_MANY", 1.0)
+    monkeypatch.setattr(descent, "MAX_EXTENSIONS", 0)
+    values = similarity_matrix(400, np.random.default_rng(0))
+    with pytest.warns(ConvergenceWarning, match="about .* of the true neighbors.*method='exact'"):
+        graph = covey.neighbor_graph(values, 10, "precomputed", "nn-descent", random_state=0)
+    assert graph.estimated_recall.value < 0.94
+
+
+def test_lists_recall_what_they_hold_and_bound_what_they_do_not():
+    lists = NeighborLists.empty(2, 2)
+    i, j = np.zeros(3, np.int32), np.array([5, 6, 7], np.int32)
+    lists.offer(i, j, np.array([0.1, 0.9, 0.4]))
+    np.testing.assert_array_equal(lists.recall(i, j), [0.4, 0.9, 0.4])
+    longer = lists.lengthened(4)  # what is empty has no similarity to tell
+    np.testing.assert_array_equal(longer.recall(i, j), [0.4, 0.9, 0.4])
+
+
+def test_seeds_matter_and_repeat():
+    X = np.random.default_rng(0).random((800, 30))
+    first, again, other = (covey.neighbor_graph(X, 5, method="nn-descent", random_state=seed) for seed in (1, 1, 2))
+    assert_same(first, again)
+    assert first.n_evaluations != other.n_evaluations
+
+
+def test_nothing_is_symmetrised():
+    """x is fond of y but not y of x: only x's list has the other first."""
+    values = np.full((4, 4), 0.1)
+    values[0, 1], values[1, 0], values[1, 2] = 0.9, 0.2, 0.5
+    np.fill_diagonal(values, 1)
+    graph = covey.neighbor_graph(range(4), 2, Counted(values, symmetric=False))
+    assert graph.indices[:2].tolist() == [[1, 2], [2, 0]]
+    assert graph.similarities[:2].tolist() == [[0.9, 0.1], [0.5, 0.2]]
+    assert graph.n_evaluations == 12
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "similarity", "method"),
+    [
+        (300, 10, min, "exact"),  # 30 objects a neighbor
+        (301, 10, min, "nn-descent"),
+        (200, 5, min, "exact"),  # 19 900 pairs
+        (201, 5, min, "nn-descent"),
+        (10_000, 5, "cosine", "exact"),
+        (10_001, 5, "cosine", "nn-descent"),
+        (301, 10, "hamming", "nn-descent"),  # no matrix product for it
+    ],
+)
+def test_auto_rule(n, k, similarity, method):
+    objects = np.zeros((n, 1)) if isinstance(similarity, str) else list(range(n))
+    assert choose_method("auto", space_of(objects, resolve(similarity)), k) == method
+
+
+@given(n=st.integers(2, 20), k=st.integers(1, 6), seed=st.integers(0, 50))
+def test_csr_round_trip(n, k, seed):
+    values = similarity_matrix(n, np.random.default_rng(seed), symmetric=False, levels=3)
+    graph = covey.neighbor_graph(values, k, "precomputed")
+    again = covey.NeighborGraph.from_csr(graph.to_csr())
+    np.testing.assert_array_equal(again.indices, graph.indices)
+    np.testing.assert_array_equal(again.similarities, graph.similarities)
+
+
+def test_graphs_made_elsewhere():
+    from sklearn.neighbors import KNeighborsTransformer
+
+    X = np.random.default_rng(0).random((60, 5))
+    distances = KNeighborsTransformer(mode="distance", n_neighbors=7).fit_transform(X)
+    with pytest.raises(ValueError, match=r"looks like distances.*from_distance='inverse'"):
+        covey.NeighborGraph.from_csr(distances)
+    graph = covey.NeighborGraph.from_csr(distances, from_distance="inverse")
+    expected = covey.neighbor_graph(X, 7, "euclidean")
+    np.testing.assert_array_equal(graph.indices, expected.indices)
+    np.testing.assert_allclose(graph.similarities, expected.similarities)
+    assert covey.NeighborGraph.from_csr(distances, 3, from_distance="inverse").n_neighbors == 3
+
+
+def test_a_ragged_graph_is_padded():
+    matrix = sp.csr_array(np.array([[0, 0.5, 0.7], [0, 0, 0], [0.2, 0, 0]]))
+    graph = covey.NeighborGraph.from_csr(matrix)
+    assert graph.indices.tolist() == [[2, 1], [-1, -1], [0, -1]]
+    assert graph.similarities.tolist() == [[0.7, 0.5], [-np.inf, -np.inf], [0.2, -np.inf]]
+    assert (graph.to_csr() != matrix).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("matrix", "error", "message"),
+    [
+        (np.eye(3), TypeError, "sparse matrix or a covey.NeighborGraph, got ndarray.*precomputed"),
+        (sp.csr_array((2, 3)), ValueError, r"square matrix.*got shape \(2, 3\)"),
+        (sp.csr_array(np.array([[0, np.nan], [1, 0]])), ValueError, "finite real numbers"),
+        (sp.csr_array((0, 0)), ValueError, "at least one object"),
+    ],
+)
+def test_wrong_graphs_are_refused(matrix, error, message):
+    with pytest.raises(error, match=message):
+        covey.NeighborGraph.from_csr(matrix)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors must be an int of at least 1, got 0"),
+        ({"method": "fast"}, r"method must be one of \['auto', 'exact', 'nn-descent'\], got 'fast'"),
+        ({"sample_rate": 0}, r"sample_rate must be in \(0, 1\], got 0"),
+        ({"tol": 2}, r"tol must be in \[0, 1\], got 2"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        covey.neighbor_graph(np.eye(3), **options)
+
+
+def recall(graph, exact):
+    k = graph.n_neighbors
+    return np.mean([np.isin(a, b[:k]).mean() for a, b in zip(graph.indices, exact.indices, strict=True)])
+
+
+def test_recall_and_scan_rate_on_fashion_mnist(fashion):
+    """The mean over the ten classes: recall .95 at k = 10 for 4 % of the pairs, .98 at k = 15 for 6 %. By itself, each
+    class stays within 5 % and 7.5 % and loses at most .01 and .005 of that recall."""
+    X, y, *_ = fashion
+    results = {10: [], 15: []}
+    for label in range(10):
+        members = X[y == label]
+        exact = covey.neighbor_graph(members, 15, method="exact")
+        n_pairs = exact.n_evaluations
+        for k, measured in results.items():
+            graph = covey.neighbor_graph(members, k, method="nn-descent", random_state=0)
+            measured.append((recall(graph, exact), graph.n_evaluations / n_pairs))
+    for k, least, most, least_each, most_each in [(10, 0.95, 0.04, 0.94, 0.05), (15, 0.98, 0.06, 0.975, 0.075)]:
+        found, scanned = np.transpose(results[k])
+        assert found.mean() >= least
+        assert scanned.mean() <= most
+        assert found.min() >= least_each
+        assert scanned.max() <= most_each
+
+
+def test_recall_on_names_under_edit_distance(surnames):
+    from rapidfuzz.fuzz import ratio
+
+    names = surnames[:2000]
+    exact = covey.neighbor_graph(names, 10, ratio, "exact")
+    graph = covey.neighbor_graph(names, 10, ratio, "nn-descent", random_state=0)
+    worst = exact.similarities[:, -1:]
+    assert np.mean(graph.similarities >= worst) >= 0.9  # ties are many: any of the equally similar will do
+    assert graph.n_evaluations < 0.3 * exact.n_evaluations
+
+
+@pytest.mark.parametrize(
+    ("indices", "similarities", "message"),
+    [
+        ([[1], [10**8]], [[0.5], [0.5]], r"must lie in \[0, 2\), or be -1, got 100000000"),
+        ([[1], [-2]], [[0.5], [0.5]], "or be -1, got -2"),
+        ([[1], [0]], [[0.5]], "the same shape"),
+        ([1, 0], [0.5, 0.5], r"shape \(n, k\)"),
+        (np.empty((0, 2), dtype=int), np.empty((0, 2)), "at least one object"),
+        ([[1.0], [0.0]], [[0.5], [0.5]], "must be integers"),
+        ([[True], [False]], [[0.5], [0.5]], "must be integers"),
+        ([[1], [0]], [["a"], ["b"]], "real numbers"),
+        ([[1], [0]], [[0.5], [np.nan]], "must be finite, got nan"),
+        ([[1], [0]], [[0.5], [-np.inf]], "must be finite, got -inf"),
+    ],
+)
+def test_lists_that_compiled_code_could_not_follow_make_no_graph(indices, similarities, message):
+    with pytest.raises(ValueError, match=message):
+        covey.NeighborGraph(indices, similarities)
+
+
+def test_a_graph_may_be_made_of_lists_and_cannot_be_changed_afterwards():
+    graph = covey.NeighborGraph([[1, 2], [0, -1], [0, 1]], [[0.5, 0.25], [0.5, -np.inf], [0.25, 0.125]])
+    assert (graph.indices.dtype, graph.similarities.dtype) == (np.int32, np.float64)
+    assert covey.cover(graph).indices.tolist() == [0]
+    for made in (graph, covey.neighbor_graph(np.eye(4), 2)):
+        with pytest.raises(ValueError, match="read-only"):
+            made.indices[0, 0] = 10**8
+    given = np.array([[1], [0]])
+    covey.NeighborGraph(given, [[0.5], [0.5]])
+    assert given.flags.writeable  # the user's own array stays the user's
