@@ -406,7 +406,3 @@ def main() -> None:
             raise
         say(f"covey: {' '.join(str(error).split()) or type(error).__name__}")
         raise SystemExit(2 if isinstance(error, MisuseError) else 1) from None
-
-
-if __name__ == "__main__":
-    main()
