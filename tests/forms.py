@@ -5,7 +5,14 @@ import numpy as np
 import scipy.sparse as sp
 
 import covey
+from covey.similarity.collect import collect
+from covey.similarity.named import resolve
 from tests import reference
+
+
+def space_of(X, similarity, n_jobs=None):
+    """The space of objects among themselves."""
+    return collect(X, resolve(similarity)).space(n_jobs)
 
 
 @numba.njit

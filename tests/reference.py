@@ -123,7 +123,7 @@ def greedy(lists, coverage, threshold, gain="similarity", on_orphan="self", own=
     orphans = {x for x in range(n) if times[x] == 1 and not any(x in covered for covered in edges)}
 
     def weight(x, similarity):
-        return times[x] * (on_paper(float(similarity)) if gain == "similarity" else 1)
+        return times[x] * (max(on_paper(float(similarity)), 0) if gain == "similarity" else 1)
 
     def worth(r, uncovered):
         itself = weight(r, own[r]) if r in uncovered and not (on_orphan == "outlier" and r in orphans) else 0

@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 
 import covey
@@ -333,3 +333,10 @@ def test_queries_as_distances_must_not_be_negative():
     model = covey.NearestPrototypeClassifier(covey.KeepAll(similarity=covey.from_distance("precomputed")))
     with pytest.raises(ValueError, match="X must not hold negative numbers as precomputed distances, got -1"):
         model.fit(distances, [0, 1, 2]).predict([[0.0, -1.0, 2.0]])
+
+
+def test_the_default_takes_centred_data(digits):
+    """Cosines of centred rows are often negative; they weigh nothing, but no data is refused."""
+    X, y, queries, truth = digits
+    model = make_pipeline(StandardScaler(), covey.NearestPrototypeClassifier()).fit(X, y)
+    assert model.score(queries, truth) > 0.9

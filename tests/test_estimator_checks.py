@@ -4,20 +4,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import covey
 
-REFUSES_NEGATIVE_SIMILARITIES = {
-    "check_n_features_in_after_fitting": (
-        "fits ten centred random rows whose cosines are negative, which the default gain refuses on purpose; the same "
-        "estimator with the remedy it names, gain='count', passes this check below"
-    )
-}
-
-
-def expected_failures(estimator):
-    """Only for the default gain: everything else passes everything."""
-    selector = getattr(estimator, "selector", estimator) or covey.CRS()
-    refuses = isinstance(selector, covey.CRS) and selector.gain == "similarity"
-    return REFUSES_NEGATIVE_SIMILARITIES if refuses else {}
-
 
 @parametrize_with_checks(
     [
@@ -34,7 +20,6 @@ def expected_failures(estimator):
         covey.NearestPrototypeClassifier(covey.DeltaMedoids(similarity="euclidean")),
         covey.NearestPrototypeClassifier(covey.DS3(similarity="euclidean")),
     ],
-    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_agrees(estimator, check):
     check(estimator)

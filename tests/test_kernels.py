@@ -15,14 +15,13 @@ from covey.coverage import greedy as coverage
 from covey.coverage import refine
 from covey.graph import candidates as _candidates
 from covey.graph import exact as _exact
-from covey.graph import forest
+from covey.graph import groups, met, tree
 from covey.graph import lists as _lists
 from covey.graph.candidates import Candidates
 from covey.runtime import prefetch
 from covey.selectors import ds3_admm, ds3_facility
 from covey.similarity import bounds, equal
 from covey.similarity import kernels as _kernels
-from covey.similarity import pairs as _pairs
 
 rng = np.random.default_rng(0)
 
@@ -59,7 +58,7 @@ def filled_lists():
 
 
 def bitmap(n):
-    pair_set = _pairs.BitmapPairs(n)
+    pair_set = met.BitmapPairs(n)
     return pair_set._words, pair_set._starts
 
 
@@ -224,9 +223,9 @@ CASES = {
         rng.integers(0, 3, (7, 5)).astype(np.uint8),
     ),
     _lists.keep_hopeful: lambda: (filled_lists()[1], *pairs(12), rng.integers(0, 5, 200) / 4),
-    _lists.look_up: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
-    _pairs.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
-    _pairs.put_keys: lambda: (
+    _lists.find_similarities: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
+    met.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
+    met.put_keys: lambda: (
         np.zeros(512, np.uint64),
         rng.integers(1, 99, 200).astype(np.uint64),
         np.zeros(200, bool),
@@ -262,7 +261,16 @@ CASES = {
     bounds.largest_dot: bytes_case,
     bounds.smallest_squared: bytes_case,
     prefetch.look_ahead: lambda: (np.zeros((9, 99)), np.arange(5), int(rng.integers(9))),
-    forest.halve: halve_case,
+    tree.halve: halve_case,
+    groups.clear_group_bars: lambda: (
+        rng.integers(0, 9, (5, 12)) / 1.0,
+        np.full(5, 0.5),
+        rng.integers(0, 4, 12),
+        np.full((5, 4), -np.inf),
+        int(rng.integers(1, 5)),
+        np.zeros(60, np.int32),
+        np.zeros(60, np.int32),
+    ),
     equal.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
     coverage.pick: pick_case,
     coverage.compared: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),

@@ -13,15 +13,18 @@ if TYPE_CHECKING:
     from covey.classifier import Explanation, NearestPrototypeClassifier
     from covey.coverage.greedy import Cover, cover
     from covey.displays import CoverageDisplay, PrototypeMapDisplay
-    from covey.graph.graph import NeighborGraph, neighbor_graph
+    from covey.graph.build import neighbor_graph
+    from covey.graph.graph import NeighborGraph
     from covey.graph.recall import Recall
     from covey.persistence import load, save
     from covey.prototype import Prototype
     from covey.selectors.crs import CRS
     from covey.selectors.simple import KeepAll, RandomSelector
-    from covey.similarity.homogeneity import Homogeneity, homogeneity
+    from covey.similarity.homogeneity import homogeneity
+    from covey.similarity.mean import Homogeneity
+    from covey.similarity.named import batched, from_distance
     from covey.similarity.pool import OneProcessWarning
-    from covey.similarity.similarity import Similarity, batched, from_distance
+    from covey.similarity.similarity import Similarity
     from covey.storage.errors import FileFormatError
 
 __version__ = "0.2.0.dev0"
@@ -34,7 +37,7 @@ _HOME = {
     "DeltaMedoids": "covey.selectors.delta_medoids",
     "Explanation": "covey.classifier",
     "FileFormatError": "covey.storage.errors",
-    "Homogeneity": "covey.similarity.homogeneity",
+    "Homogeneity": "covey.similarity.mean",
     "KeepAll": "covey.selectors.simple",
     "NearestPrototypeClassifier": "covey.classifier",
     "NeighborGraph": "covey.graph.graph",
@@ -43,14 +46,19 @@ _HOME = {
     "PrototypeMapDisplay": "covey.displays",
     "RandomSelector": "covey.selectors.simple",
     "Recall": "covey.graph.recall",
+    "Measure": "covey.similarity.similarity",
+    "Selector": "covey.selectors.base",
     "Similarity": "covey.similarity.similarity",
-    "batched": "covey.similarity.similarity",
+    "register_similarity": "covey.similarity.named",
+    "similarity_names": "covey.similarity.named",
+    "Cluster": "covey.selectors.cluster",
+    "batched": "covey.similarity.named",
     "cover": "covey.coverage.greedy",
     "cover_lower_bound": "covey.coverage.lower_bound",
-    "from_distance": "covey.similarity.similarity",
+    "from_distance": "covey.similarity.named",
     "homogeneity": "covey.similarity.homogeneity",
     "load": "covey.persistence",
-    "neighbor_graph": "covey.graph.graph",
+    "neighbor_graph": "covey.graph.build",
     "save": "covey.persistence",
 }
 
@@ -59,6 +67,7 @@ _MODULES = ("datasets", "displays", "evaluation", "experiments")
 __all__ = [
     "CRS",
     "DS3",
+    "Cluster",
     "Cover",
     "CoverageDisplay",
     "DeltaMedoids",
@@ -66,6 +75,7 @@ __all__ = [
     "FileFormatError",
     "Homogeneity",
     "KeepAll",
+    "Measure",
     "NearestPrototypeClassifier",
     "NeighborGraph",
     "OneProcessWarning",
@@ -73,6 +83,7 @@ __all__ = [
     "PrototypeMapDisplay",
     "RandomSelector",
     "Recall",
+    "Selector",
     "Similarity",
     "batched",
     "cover",
@@ -81,7 +92,9 @@ __all__ = [
     "homogeneity",
     "load",
     "neighbor_graph",
+    "register_similarity",
     "save",
+    "similarity_names",
 ]
 
 

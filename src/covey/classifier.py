@@ -1,5 +1,7 @@
 """Nearest prototype classification: an object gets the label of the most similar representative."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -11,16 +13,18 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from covey.arrays import Floats, Positions
 from covey.graph.exact import nearest
+from covey.graph.groups import nearest_of_groups
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.progress import progress
 from covey.selectors.crs import CRS
 from covey.selectors.fitting import whole_or_nothing
-from covey.similarity.collect import space_of
-from covey.similarity.objects import Objects, check_labels, check_objects, count, exact_array, take
-from covey.similarity.similarity import Similarity, is_precomputed, resolve
-
-Floats = NDArray[np.float64]
+from covey.selectors.labels import check_labels, exact_array
+from covey.similarity.collect import collect, collect_representatives
+from covey.similarity.collection import Representatives
+from covey.similarity.named import is_precomputed, resolve
+from covey.similarity.space import Space
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +49,7 @@ class Explanation:
 
     labels: NDArray[Any]
     rejected: NDArray[np.bool_]
-    representatives: NDArray[np.intp]
+    representatives: Positions
     similarities: Floats
     runners_up: NDArray[Any] | None
     margins: Floats | None
@@ -115,34 +119,33 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             name = self.selector.__name__
             raise TypeError(f"selector must be an instance, got the class {name}; pass {name}().")
         selector = CRS() if self.selector is None else clone(self.selector)
-        similarity = resolve(selector.similarity)
-        objects = check_objects(X, similarity, self)
-        y = check_labels(y, count(objects))
+        collection = collect(X, resolve(selector.similarity), self)
+        y = check_labels(y, len(collection))
         if y.dtype.kind != "O":  # strings, or whole numbers beyond any one type, which scikit-learn does not know
             check_classification_targets(y)
         with tasks(self, 1, X, y) as told, told.part("selector", selector):
-            self.selector_ = selector.fit(X, y)
+            self.selector_ = selector.fit(collection, y)
         self.classes_ = np.unique(y)
         rows = np.sort(selector.sample_indices_)
-        self._remember(rows, rows if similarity.kind == "matrix" else take(objects, rows))
-        self._bars()
+        self._remember(rows, collection.representatives(rows))
+        self._least_similarities()
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of the representative r with the largest s(x, r); of equally similar ones, the lowest row."""
-        bars = self._bars()
-        nearest_ones, similarities = self._search(X, 1)
+        least = self._least_similarities()
+        nearest_ones, similarities = self._nearest(X, 1)
         winners = self._classes_of[nearest_ones[:, 0]]
-        return self._answers(winners, similarities[:, 0] < bars[winners])
+        return self._answers(winners, similarities[:, 0] < least[winners])
 
     def explain(self, X: Any) -> "Explanation":
         """What `predict` answers, and why: who decided, which class came second, and by how much it lost."""
-        bars = self._bars()
-        rows, similarities = self.class_evidence(X)
+        least = self._least_similarities()
+        rows, similarities = self._nearest_of_classes(X, n_best=min(2, self.classes_.size))
         every = np.arange(len(rows))
         winners = _best(rows, similarities)
         best = similarities[every, winners]
-        rejected = best < bars[winners]
+        rejected = best < least[winners]
         labels = self._answers(winners, rejected)
         if self.classes_.size == 1:
             return Explanation(labels, rejected, rows[every, winners], best, None, None)
@@ -155,7 +158,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         """The best similarity of each object to each class, columns in the order of `classes_`."""
         return self.class_evidence(X)[1]
 
-    def class_evidence(self, X: Any) -> tuple[NDArray[np.intp], Floats]:
+    def class_evidence(self, X: Any) -> tuple[Positions, Floats]:
         """The most similar representative of each class for each object.
 
         Returns
@@ -164,13 +167,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             Rows of the X passed to `fit`, columns in the order of `classes_`.
         similarities : float array of shape (n_objects, n_classes)
         """
-        check_is_fitted(self)
-        similarity = self._similarity
-        queries = self._check_queries(X, similarity)
-        every = np.arange(self._rows.size)
-        classes = [every[self._classes_of == label] for label in range(self.classes_.size)]
-        best = [self._nearest(similarity, queries, chosen, 1) for chosen in classes]
-        return self._rows[np.hstack([rows for rows, _ in best])], np.hstack([values for _, values in best])
+        return self._nearest_of_classes(X)
 
     def decision_function(self, X: Any) -> Floats:
         """The best similarity to each class, columns in the order of `classes_`.
@@ -181,7 +178,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         similarities = self.class_similarities(X)
         return similarities[:, 1] - similarities[:, 0] if self.classes_.size == 2 else similarities
 
-    def nearest_prototypes(self, X: Any, n: int = 3) -> tuple[NDArray[np.intp], Floats]:
+    def nearest_prototypes(self, X: Any, n: int = 3) -> tuple[Positions, Floats]:
         """The evidence: the n most similar representatives of each object, best first.
 
         Returns
@@ -192,7 +189,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         """
         if not (isinstance(n, int | np.integer) and n >= 1):
             raise ValueError(f"n must be an int of at least 1, got {n!r}.")
-        nearest_ones, similarities = self._search(X, n)
+        nearest_ones, similarities = self._nearest(X, n)
         return self._rows[nearest_ones], similarities
 
     def __sklearn_tags__(self) -> Any:
@@ -201,51 +198,41 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         tags.input_tags.pairwise = is_precomputed(getattr(self.selector, "similarity", None))
         return tags
 
-    def _remember(self, rows: NDArray[np.intp], representatives: Objects) -> None:
+    def _remember(self, rows: Positions, representatives: Representatives) -> None:
         """Keep what classification needs: the representatives, in the order of their rows, and their classes."""
-        self._rows, self.representatives_ = rows, representatives
+        self._rows, self._representatives, self.representatives_ = rows, representatives, representatives.objects
         self._classes_of = np.empty(rows.size, dtype=np.intp)
-        for place, prototype in enumerate(self.selector_.prototypes_.values()):
-            self._classes_of[np.searchsorted(rows, prototype.indices)] = place
+        for number, prototype in enumerate(self.selector_.prototypes_.values()):
+            self._classes_of[np.searchsorted(rows, prototype.indices)] = number
 
-    @property
-    def _similarity(self) -> Similarity:
-        return resolve(self.selector_.similarity)
+    def _restore(self, rows: Positions, objects: Any) -> None:
+        """Remember representatives that were stored as these objects."""
+        similarity, n_columns = resolve(self.selector_.similarity), getattr(self, "n_features_in_", None)
+        self._remember(rows, collect_representatives(objects, similarity, rows, n_columns))
 
-    def _search(self, X: Any, n: int) -> tuple[NDArray[np.intp], Floats]:
+    def _nearest(self, X: Any, n: int) -> tuple[Positions, Floats]:
+        """The places of the n most similar representatives, best first, and their similarities."""
+        with self._space_of(X) as space:
+            lists = nearest(space, min(n, self._rows.size))
+        return lists.indices.astype(np.intp), lists.similarities
+
+    def _nearest_of_classes(self, X: Any, n_best: int | None = None) -> tuple[Positions, Floats]:
+        """The rows of the most similar representatives of all classes, or of the best few, and their similarities."""
+        with self._space_of(X) as space:
+            indices, similarities = nearest_of_groups(space, self._classes_of, n_best)
+        return self._rows[indices], similarities
+
+    @contextmanager
+    def _space_of(self, X: Any) -> Iterator[Space]:
+        """The space of queries and representatives, with a progress bar as long as it is used."""
         check_is_fitted(self)
-        similarity = self._similarity
-        return self._nearest(similarity, self._check_queries(X, similarity), np.arange(self._rows.size), n)
-
-    def _check_queries(self, X: Any, similarity: Similarity) -> Objects:
-        if similarity.kind != "matrix":
-            return check_objects(X, similarity, self, reset=False)
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        if len(shape) == 2 and shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X must have one column for each of the {self.n_features_in_} objects passed to fit when similarities "
-                f"are precomputed, got {shape[1]} columns."
-            )
-        return check_objects(X, similarity, self, reset=False)[:, self._rows]
-
-    def _nearest(
-        self, similarity: Similarity, queries: Objects, chosen: NDArray[np.intp], n: int
-    ) -> tuple[NDArray[np.intp], Floats]:
-        """The n most similar of the `chosen` representatives (ascending positions)."""
-        n_jobs = getattr(self.selector_, "n_jobs", None)
-        if similarity.kind == "matrix":
-            space = space_of(queries[:, chosen], similarity, against=chosen)
-        else:
-            among = take(self.representatives_, chosen)
-            every = np.arange(count(queries))
-            space = space_of(queries, similarity, every, among, self._rows[chosen], n_jobs)
+        space = self._representatives.space_of_queries(X, self, getattr(self.selector_, "n_jobs", None))
         shown = getattr(self.selector_, "verbose", 0) > 0
         with progress("nearest prototypes", None, "evaluations", shown=shown) as bar:
             bar.watch(lambda: (space.n_done(), space.n_expected))
-            lists = nearest(space, min(n, chosen.size), n_jobs)
-        return chosen[lists.indices], lists.similarities
+            yield space
 
-    def _answers(self, winners: NDArray[np.intp], rejected: NDArray[np.bool_]) -> NDArray[Any]:
+    def _answers(self, winners: Positions, rejected: NDArray[np.bool_]) -> NDArray[Any]:
         """The labels of the winning classes, `unknown_label` for the rejected, in a type that holds each exactly."""
         if self.reject is None:
             return self.classes_[winners]
@@ -253,7 +240,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         answers = answers if self.classes_.dtype.kind == "O" else exact_array(answers)
         return answers[np.where(rejected, -1, winners)]
 
-    def _bars(self) -> Floats:
+    def _least_similarities(self) -> Floats:
         """The similarity below which each class is rejected, from parameters that may have changed since `fit`."""
         check_is_fitted(self)
         self._check_parameters()
@@ -287,7 +274,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
                 )
 
 
-def _best(rows: NDArray[np.intp], similarities: Floats) -> NDArray[np.intp]:
+def _best(rows: Positions, similarities: Floats) -> Positions:
     """The class with the largest similarity; of equal ones, that of the lowest row."""
     tied = similarities == similarities.max(axis=1, keepdims=True)
     return np.where(tied, rows, np.iinfo(rows.dtype).max).argmin(axis=1)

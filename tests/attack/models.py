@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import covey
-from covey.similarity.similarity import resolve
+from covey.similarity.named import resolve
 
 SECONDS = 20
 """A case that takes longer hangs: the slowest that works takes a fraction of one."""

@@ -101,10 +101,13 @@ def test_a_sparse_matrix_will_do():
     assert covey.cover(graph.to_csr()).indices.tolist() == covey.cover(graph).indices.tolist()
 
 
-def test_negative_similarities_need_counts():
+def test_negative_similarities_cover_but_weigh_nothing():
+    """Every object weighs 1 for itself alone: ties go to the lowest, which covers its neighbor, too."""
     graph = covey.neighbor_graph([[0.0], [1.0], [3.0]], 1, covey.from_distance("euclidean", "negative"))
-    with pytest.raises(ValueError, match="needs similarities of at least 0, got -2; use gain='count'"):
-        covey.cover(graph)
+    found = covey.cover(graph)
+    assert found.indices.tolist() == [0, 2]
+    assert found.gains.tolist() == [1.0, 1.0]
+    assert found.covered_by.tolist() == [0, 0, 2]
     assert covey.cover(graph, gain="count").indices.tolist() == [1]
     assert covey.cover(graph, threshold=0.0).indices.tolist() == [0, 1, 2]
 

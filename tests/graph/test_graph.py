@@ -10,15 +10,14 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 import covey
-from covey.graph import descent
+from covey.graph import descent, met
 from covey.graph import exact as _exact
-from covey.graph.graph import build, choose_method
+from covey.graph.build import build, choose_method
 from covey.graph.lists import NeighborLists
-from covey.similarity import pairs as _pairs
-from covey.similarity.collect import space_of
-from covey.similarity.similarity import resolve
+from covey.similarity.named import resolve
+from covey.similarity.pairs import draw_pairs
 from tests import reference
-from tests.forms import COSINES, Counted, compiled_cosine, similarity_matrix
+from tests.forms import COSINES, Counted, compiled_cosine, similarity_matrix, space_of
 
 
 def assert_same(a, b):
@@ -113,7 +112,7 @@ def test_threads_and_blocks_change_nothing(n, method, form, monkeypatch):
 def test_a_hash_of_pairs_does_what_the_bitmap_does(monkeypatch):
     X = np.random.default_rng(0).random((500, 8))
     expected = covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0)
-    monkeypatch.setattr(_pairs, "BITMAP_LIMIT", 0)
+    monkeypatch.setattr(met, "BITMAP_LIMIT", 0)
     assert_same(covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0, n_jobs=2), expected)
 
 
@@ -121,7 +120,7 @@ def test_cheap_scores_need_no_memory_of_pairs(monkeypatch):
     """Without it the same pairs meet, so the graph is the same; only evaluations are more."""
     X = np.random.default_rng(0).random((450, 8))
     expected = covey.neighbor_graph(X, 8, method="nn-descent", random_state=0)
-    monkeypatch.setattr(_pairs, "BITMAP_LIMIT", 0)
+    monkeypatch.setattr(met, "BITMAP_LIMIT", 0)
     graphs = [covey.neighbor_graph(X, 8, method="nn-descent", random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2)]
     assert_same(*graphs)
     assert recall(graphs[0], expected) > 0.99
@@ -136,15 +135,15 @@ def test_pair_sets_know_what_they_have_seen(pairs):
     for pair in pairs:
         expected.append(frozenset(pair) not in seen)
         seen.add(frozenset(pair))
-    for pair_set in (_pairs.BitmapPairs(31), _pairs.HashedPairs(600)):
+    for pair_set in (met.BitmapPairs(31), met.HashedPairs(600)):
         half = len(pairs) // 2
         first = np.concatenate([pair_set.add(i[:half], j[:half]), pair_set.add(i[half:], j[half:])])
         assert first.tolist() == expected
 
 
 def test_a_hash_of_pairs_grows():
-    i, j = _pairs.draw_pairs(600, 600 * 599 // 2, np.random.default_rng(0))
-    pair_set = _pairs.HashedPairs(600)
+    i, j = draw_pairs(600, 600 * 599 // 2, np.random.default_rng(0))
+    pair_set = met.HashedPairs(600)
     assert pair_set.add(i[:40000], j[:40000]).all()
     assert pair_set.add(i, j).sum() == i.size - 40000
     assert not pair_set.add(j, i).any()
@@ -154,7 +153,7 @@ def test_a_hash_of_pairs_grows():
 def test_drawn_pairs_are_different_pairs(n, seed):
     n_pairs = n * (n - 1) // 2
     for size in {min(n_pairs, 50), n_pairs if n < 80 else 1}:
-        i, j = _pairs.draw_pairs(n, size, np.random.default_rng(seed))
+        i, j = draw_pairs(n, size, np.random.default_rng(seed))
         assert len(set(zip(i.tolist(), j.tolist(), strict=True))) == size
         assert (i >= 0).all()
         assert (i < j).all()
@@ -181,7 +180,7 @@ def test_descent_keeps_its_promises(symmetric, seed, levels, k):
 def test_descent_finds_everything_where_lists_hold_everyone(symmetric):
     values = similarity_matrix(40, np.random.default_rng(0), symmetric)
     space = space_of(list(range(40)), resolve(Counted(values, symmetric)))
-    options = {"sample_rate": 1.0, "tol": 0.0, "rng": np.random.default_rng(0), "n_jobs": None}
+    options = {"sample_rate": 1.0, "tol": 0.0, "rng": np.random.default_rng(0)}
     graph = build(space, 39, "nn-descent", **options)
     assert graph.method == "nn-descent"
     assert graph.estimated_recall.value == 1
@@ -205,8 +204,8 @@ def test_threads_do_not_lose_each_others_work(monkeypatch):
     expected = {method: covey.neighbor_graph(X, 12, compiled_cosine, method, random_state=0) for method in methods}
     monkeypatch.setattr(_exact, "TILE", 40)
     monkeypatch.setattr(descent, "OWNERS", 8)
-    for limit in (_pairs.BITMAP_LIMIT, 0):
-        monkeypatch.setattr(_pairs, "BITMAP_LIMIT", limit)
+    for limit in (met.BITMAP_LIMIT, 0):
+        monkeypatch.setattr(met, "BITMAP_LIMIT", limit)
         for method, graph in expected.items():
             assert_same(covey.neighbor_graph(X, 12, compiled_cosine, method, random_state=0, n_jobs=8), graph)
 
@@ -287,13 +286,13 @@ def test_a_graph_that_stays_bad_is_returned_with_a_warning(monkeypatch):
     assert graph.estimated_recall.value < 0.94
 
 
-def test_lists_recall_what_they_hold_and_bound_what_they_do_not():
+def test_lists_look_up_what_they_hold_and_bound_what_they_do_not():
     lists = NeighborLists.empty(2, 2)
     i, j = np.zeros(3, np.int32), np.array([5, 6, 7], np.int32)
     lists.offer(i, j, np.array([0.1, 0.9, 0.4]))
-    np.testing.assert_array_equal(lists.recall(i, j), [0.4, 0.9, 0.4])
+    np.testing.assert_array_equal(lists.look_up(i, j), [0.4, 0.9, 0.4])
     longer = lists.lengthened(4)  # what is empty has no similarity to tell
-    np.testing.assert_array_equal(longer.recall(i, j), [0.4, 0.9, 0.4])
+    np.testing.assert_array_equal(longer.look_up(i, j), [0.4, 0.9, 0.4])
 
 
 def test_seeds_matter_and_repeat():

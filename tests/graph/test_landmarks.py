@@ -8,10 +8,9 @@ from covey.graph import descent
 from covey.graph import landmarks as _landmarks
 from covey.graph.evaluator import Evaluator
 from covey.graph.landmarks import Columns, Estimator, survey, trial
-from covey.similarity.collect import space_of
-from covey.similarity.pairs import draw_pairs, score_pairs
-from covey.similarity.similarity import resolve
-from tests.forms import Counted, similarity_matrix
+from covey.similarity.named import resolve
+from covey.similarity.pairs import draw_pairs
+from tests.forms import Counted, similarity_matrix, space_of
 
 
 def low_rank(n, rank=4, seed=0):
@@ -27,7 +26,7 @@ def low_rank(n, rank=4, seed=0):
 def filled_columns(space, landmarks):
     columns = Columns(space, landmarks, None)
     everyone = np.arange(space.n_left, dtype=np.int32)
-    columns.enter(score_pairs(space, *columns.missing(everyone, landmarks.size)))
+    columns.enter(space.score_pairs(*columns.missing(everyone, landmarks.size)))
     return columns
 
 
@@ -48,7 +47,7 @@ def test_similarities_of_low_rank_are_estimated_exactly():
 
 def test_known_pairs_are_not_missing():
     space = space_of(list(range(50)), resolve(Counted(low_rank(50))))
-    known = score_pairs(space, *draw_pairs(50, 200, np.random.default_rng(0)))
+    known = space.score_pairs(*draw_pairs(50, 200, np.random.default_rng(0)))
     columns = Columns(space, np.arange(10, dtype=np.int32), known)
     missing = set(zip(*(part.tolist() for part in columns.missing(np.arange(50, dtype=np.int32), 10)), strict=True))
     unordered = {tuple(sorted(pair)) for pair in missing}
@@ -70,7 +69,7 @@ def test_known_pairs_are_not_missing():
 def test_a_probe_tells_whether_landmarks_are_of_use(values, useful):
     counted = Counted(values)
     evaluator = Evaluator(space_of(list(range(600)), resolve(counted)), 10)
-    assert survey(evaluator, None, np.random.default_rng(0), None) == useful
+    assert survey(evaluator, None, np.random.default_rng(0)) == useful
     if not useful:
         probed = _landmarks.PROBED_OBJECTS + _landmarks.PROBED_LANDMARKS
         assert len(counted.calls) <= probed * _landmarks.PROBED_LANDMARKS
@@ -85,7 +84,7 @@ def test_a_trial_refuses_landmarks_where_trees_are_sharp(width):
     columns = filled_columns(space, np.random.default_rng(1).permutation(2000)[:24].astype(np.int32))
     assert columns.explained(np.arange(200, dtype=np.int32), np.arange(18), np.arange(18, 24)) > 0.8
     assert not trial(columns, 10, np.random.default_rng(0))
-    assert not survey(Evaluator(space, 10), None, np.random.default_rng(0), None)
+    assert not survey(Evaluator(space, 10), None, np.random.default_rng(0))
 
 
 def test_hits_count_equally_similar_objects_alike():

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import covey
 from covey import persistence
 from covey.persistence.state import OPTIONAL, STATE
-from covey.similarity.similarity import resolve
+from covey.similarity.named import resolve
 from tests.attack import models
 from tests.damage import change_file, inflate, put
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 
 import covey
 from covey import persistence
-from covey.similarity.similarity import resolve
+from covey.similarity.named import resolve
 from tests.damage import change_file
 
 

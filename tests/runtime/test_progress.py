@@ -10,8 +10,9 @@ import pytest
 import covey
 from covey.runtime.progress import Bar, TerminalBar, _short, progress
 from covey.selectors.base import Cluster, _outlook
-from covey.similarity.collect import space_of
-from covey.similarity.similarity import Similarity, resolve
+from covey.similarity.named import resolve
+from covey.similarity.similarity import Similarity
+from tests.forms import space_of
 
 sklearn_callback = pytest.importorskip("sklearn.callback", reason="scikit-learn has callbacks from 1.9 on")
 
@@ -106,7 +107,7 @@ def test_evaluations_under_way_are_seen():
         return 1.0
 
     objects = list(range(40))
-    space = space_of(objects, resolve(peeking), np.arange(40), n_jobs=1)
+    space = space_of(objects, resolve(peeking), n_jobs=1)
     i, j = np.triu_indices(40, 1)
     space.score(i.astype(np.int32), j.astype(np.int32))
     assert seen == list(range(i.size))
@@ -121,7 +122,7 @@ def test_batches_under_way_are_seen():
         return np.ones(len(a))
 
     similarity = covey.batched(peeking, batch_size=100)
-    space = space_of(list(range(40)), similarity, np.arange(40), n_jobs=1)
+    space = space_of(list(range(40)), similarity, n_jobs=1)
     i, j = np.triu_indices(40, 1)
     space.score(i.astype(np.int32), j.astype(np.int32))
     assert seen == list(range(0, i.size, 100))

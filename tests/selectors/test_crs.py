@@ -503,12 +503,6 @@ def test_distances_must_not_be_negative():
         (np.eye(3), None, {"gain": "sum"}, "'gain' parameter of CRS must be a str among"),
         (np.eye(3), None, {"on_orphan": "drop"}, "'on_orphan' parameter of CRS must be a str among"),
         (np.eye(3), None, {"threshold": "mean"}, "'threshold' parameter of CRS must be .*'homogeneity'.* Got 'mean'"),
-        (
-            [[-1.0, 1], [1, -1], [0, 1]],
-            None,
-            {"similarity": "dot", "threshold": None},
-            "needs similarities of at least 0.*gain='count'",
-        ),
         (np.eye(3), [0, "a", 1.5], {}, "y must hold"),
         (np.eye(3), np.array([1, np.nan, 1], dtype=object), {}, "y must hold finite labels, got nan"),
     ],

@@ -11,10 +11,10 @@ import covey
 from covey.runtime import memory
 from covey.selectors import delta_medoids
 from covey.selectors.delta_medoids_pairs import KnownSimilarities
-from covey.similarity.collect import space_of
-from covey.similarity.similarity import Similarity, resolve
+from covey.similarity.named import resolve
+from covey.similarity.similarity import Similarity
 from tests import reference
-from tests.forms import Counted, similarity_matrix
+from tests.forms import Counted, similarity_matrix, space_of
 
 
 def eighths(n, seed, symmetric):

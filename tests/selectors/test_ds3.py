@@ -14,11 +14,11 @@ from covey.selectors import ds3, ds3_admm, ds3_facility
 from covey.selectors.base import Cluster
 from covey.selectors.ds3_certificate import Certified
 from covey.selectors.ds3_facility import Openings
-from covey.similarity.collect import space_of
-from covey.similarity.similarity import Similarity, resolve
+from covey.similarity.named import resolve
+from covey.similarity.similarity import Similarity
 from tests import reference
 from tests.attack import sparse
-from tests.forms import Counted, similarity_matrix
+from tests.forms import Counted, similarity_matrix, space_of
 
 ALPHAS, BUDGETS = (1, 0.5, 0.2, 0.05), (1, 3, 5)
 

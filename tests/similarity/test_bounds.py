@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covey
-from covey.graph import descent
+from covey.graph import descent, met
 from covey.graph.lists import NeighborLists
 from covey.similarity import bounds as _bounds
-from covey.similarity import pairs as _pairs
-from covey.similarity.collect import RowSpace, space_of
-from covey.similarity.similarity import resolve
+from covey.similarity.named import resolve
+from covey.similarity.spaces.rows import RowSpace
+from tests.forms import space_of
 
 SIMILARITIES = ("cosine", "dot", "jaccard", "euclidean", covey.from_distance("sqeuclidean", "negative"))
 
@@ -51,7 +51,7 @@ def test_no_score_exceeds_its_bound(similarity, kind, dtype, width, seed):
     space = space_of(X, resolve(similarity))
     assert isinstance(space, RowSpace)
     i, j = all_pairs(12)
-    bounds = space.bounds(1)
+    bounds = space.bounds()
     if kind == "tiny" and bounds is None:
         return
     assert bounds is not None
@@ -68,7 +68,7 @@ def test_bounds_are_close_on_images(fashion):
     X = fashion[0][:300].astype(np.float32) / 255
     space = space_of(X, resolve("cosine"))
     i, j = all_pairs(300)
-    gap = space.bounds(1).of(i, j, 1) - space.score(i, j)
+    gap = space.bounds().of(i, j, 1) - space.score(i, j)
     assert gap.min() >= 0
     assert gap.max() < 0.01
 
@@ -82,7 +82,7 @@ def test_bounds_lose_no_neighbor(similarity, kind, limit, monkeypatch):
     Without memory of pairs (a limit of 0) objects are renumbered, too.
     """
     monkeypatch.setattr(descent, "MANY", 0)
-    monkeypatch.setattr(_pairs, "BITMAP_LIMIT", limit)
+    monkeypatch.setattr(met, "BITMAP_LIMIT", limit)
     X = rows_for(similarity, kind, 700, 20, np.random.default_rng(0))
     tight = covey.neighbor_graph(X, 10, similarity, "nn-descent", random_state=0)
     monkeypatch.setattr(NeighborLists, "sift", lambda lists, i, j, bounds: i.size)
@@ -104,7 +104,7 @@ def recall(graph, exact):
 @pytest.mark.parametrize("limit", [0, 1 << 16])
 def test_threads_change_nothing_with_bounds(limit, monkeypatch):
     monkeypatch.setattr(descent, "MANY", 0)
-    monkeypatch.setattr(_pairs, "BITMAP_LIMIT", limit)
+    monkeypatch.setattr(met, "BITMAP_LIMIT", limit)
     X = np.random.default_rng(0).standard_normal((3000, 20)).astype(np.float32)
     one, two = (covey.neighbor_graph(X, 10, method="nn-descent", random_state=0, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one.indices, two.indices)
@@ -115,7 +115,7 @@ def test_threads_change_nothing_with_bounds(limit, monkeypatch):
 @pytest.mark.parametrize("similarity", ["hamming", "ruzicka", covey.from_distance("euclidean", "exponential")])
 def test_where_there_are_no_bounds(similarity):
     X = np.random.default_rng(0).integers(0, 3, (30, 4)).astype(float)
-    assert space_of(X, resolve(similarity)).bounds(1) is None
+    assert space_of(X, resolve(similarity)).bounds() is None
 
 
 @pytest.mark.parametrize("scale", [1e-71, 1e-100, 1e-158, 1e-170, 5e-324])
@@ -123,12 +123,12 @@ def test_rows_too_short_to_bound(scale):
     X = np.random.default_rng(0).integers(0, 256, (6, 20)).astype(float)
     X[2] = scale
     for similarity in ("dot", "euclidean"):
-        assert space_of(X, resolve(similarity)).bounds(1) is None
+        assert space_of(X, resolve(similarity)).bounds() is None
 
 
 def test_rows_too_wide_for_32_bits_have_no_bounds():
     X = np.full((2, _bounds.WIDEST + 1), 255.0, dtype=np.float32)
-    assert space_of(X, resolve("cosine")).bounds(1) is None
-    widest = space_of(X[:, 1:], resolve("dot")).bounds(1)
+    assert space_of(X, resolve("cosine")).bounds() is None
+    widest = space_of(X[:, 1:], resolve("dot")).bounds()
     assert widest is not None
     assert widest.of(*all_pairs(2), 1)[1] == 255.0**2 * _bounds.WIDEST

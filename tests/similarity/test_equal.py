@@ -9,16 +9,15 @@ from sklearn.datasets import load_iris
 
 import covey
 from covey.similarity import equal
-from covey.similarity.equal import distinct
-from covey.similarity.objects import check_objects
-from covey.similarity.similarity import resolve
+from covey.similarity.collect import collect
+from covey.similarity.named import resolve
 from tests import reference
 from tests.forms import COSINES, Counted, plain_cosine, similarity_matrix
 
 
 def kinds(objects, similarity):
     resolved = resolve(similarity)
-    return distinct(check_objects(objects, resolved), resolved).kind.tolist()
+    return collect(objects, resolved).distinct().kind.tolist()
 
 
 def letters(a, b):

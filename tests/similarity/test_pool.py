@@ -13,8 +13,9 @@ from rapidfuzz.distance import Levenshtein
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import covey
-from covey.runtime.executor import run as run_threads
-from covey.similarity import collect, pool
+from covey.runtime.executor import Executor
+from covey.similarity import pool
+from tests.forms import space_of
 from tests.persistence.test_persistence import WORDS, letters
 
 
@@ -131,7 +132,7 @@ def test_any_exception_comes_back_as_in_one_process(eager, make, wrap):
 
     messages = []
     for n_jobs in (1, 2):
-        space = collect.space_of(list(range(40)), wrap(fails), n_jobs=n_jobs)
+        space = space_of(list(range(40)), wrap(fails), n_jobs=n_jobs)
         space._pool._seconds = 1.0  # as if some pairs had been timed before
         with pytest.raises(RuntimeError, match=f"raised {type(make()).__name__}: ") as caught:
             space.score(np.full(30, 3, np.int32), np.arange(10, 40, dtype=np.int32))
@@ -242,7 +243,7 @@ def test_interleaved_products_leave_blas_as_it_was(first_ends_first):
     threads = {}
     for task in [ends_first, ends_last] if first_ends_first else [ends_last, ends_first]:
         started.clear()
-        threads[task] = threading.Thread(target=run_threads, args=(task, [0], 2, True, True))
+        threads[task] = threading.Thread(target=Executor(2).run, args=(task, [0]), kwargs={"products": True})
         threads[task].start()
         started.wait()
     both_started.set()

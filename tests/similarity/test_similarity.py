@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import covey
-from covey.similarity.collect import space_of
+from covey.similarity.named import DISTANCES, MEASURES, STRINGS, resolve, similarity_names
 from covey.similarity.rows import CsrRows
-from covey.similarity.similarity import DISTANCES, MEASURES, STRINGS, names, resolve
+from covey.similarity.spaces.strings import MODULES
 from tests import reference
+from tests.forms import space_of
 
-NAMED = sorted(set(names()) - {"precomputed", *STRINGS})
+NAMED = sorted(set(similarity_names()) - {"precomputed", *STRINGS})
 
 
 def whole_numbers(name):
@@ -244,7 +245,7 @@ texts = st.lists(st.text(st.sampled_from("abcdé\U0001f600 "), max_size=90), min
 @given(strings=texts)
 def test_similarities_of_strings_are_those_of_rapidfuzz_to_the_bit(name, strings):
     """Pairs and whole blocks go by different functions of rapidfuzz; a graph mixes them, so that they must agree."""
-    one_pair = getattr(rapidfuzz.distance, STRINGS[name]).normalized_similarity
+    one_pair = getattr(rapidfuzz.distance, MODULES[name]).normalized_similarity
     space = space_of(strings, resolve(name))
     i, j = every_pair(len(strings))
     expected = np.array([one_pair(strings[a], strings[b]) for a, b in zip(i, j, strict=True)])
@@ -264,7 +265,7 @@ def surnames_like(n):
 def test_strings_by_name_select_as_strings_by_function(name, graph):
     """On any number of threads, in any form of a sequence of strings."""
     strings = surnames_like(120)
-    one_pair = getattr(rapidfuzz.distance, STRINGS[name]).normalized_similarity
+    one_pair = getattr(rapidfuzz.distance, MODULES[name]).normalized_similarity
     options = {"graph": graph, "random_state": 0, "threshold": 0.3}
     expected = covey.CRS(5, similarity=one_pair, **options).fit(strings)
     for X in (strings, tuple(strings), np.array(strings), np.array(strings, dtype=object), pd.Series(strings)):

@@ -17,7 +17,7 @@ from covey.cli.source import Loaded, Source
 from covey.evaluation import Report
 from covey.experiments import METHODS, Fit, Method, Problem, Spec, Split, figures, report, run, tables
 from covey.experiments.methods import ALL, DELTA_MEDOIDS, RANDOM, SPARSE, crs
-from covey.similarity.objects import pick
+from covey.selectors.base import pick
 from covey.storage.whole import whole
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30)

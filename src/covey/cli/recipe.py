@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from covey.cli.files import Block, name_of
 from covey.cli.misuse import MisuseError
 from covey.cli.values import check_filled, is_numeric, numbers_of, profile_of
-from covey.similarity.similarity import STRINGS, from_distance, names
+from covey.similarity.named import STRINGS, from_distance, similarity_names
 
-NAMED = tuple(name for name in names() if name not in ("precomputed", *STRINGS))
+NAMED = tuple(name for name in similarity_names() if name not in ("precomputed", *STRINGS))
 """Similarities of rows and of profiles."""
 KINDS = ("numbers", "mixed", "text", "profile", "matrix", "distances")
 OURS = "covey_"

@@ -23,11 +23,9 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from covey.arrays import Floats, Integers
 from covey.coverage.refine import STEPS, improve
 from covey.graph.graph import NeighborGraph
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 GAINS = ("similarity", "count")
 ORPHANS = ("self", "outlier")
@@ -85,7 +83,8 @@ def cover(
     threshold : float, optional
         Edges less similar than this are dropped; by default none.
     gain : {"similarity", "count"}, default="similarity"
-        Whether newly covered objects weigh as their similarity or as one each.
+        Whether newly covered objects weigh as their similarity or as one each. A similarity below 0 weighs nothing,
+        but the object is covered all the same.
     on_orphan : {"self", "outlier"}, default="self"
         Orphans are picked for themselves while coverage falls short, or left uncovered as outliers; coverage may then
         end below the share asked for. At least one object is picked in any case.
@@ -213,13 +212,9 @@ def _integer_weights(edges: sp.csr_array, gain: str, with_itself: Floats | None,
     times_covered = np.repeat(times, np.diff(edges.indptr))
     if gain == "count":
         return Weights(times_covered, times.copy(), 1.0, 0)
-    if edges.nnz and edges.data.min() < 0:
-        raise ValueError(
-            f"gain='similarity' needs similarities of at least 0, got {edges.data.min():.6g}; use gain='count'."
-        )
     itself = _check_with_itself(with_itself, n)
     own = times * np.where(itself > 0, itself, 1.0)
-    weights = times_covered * edges.data
+    weights = times_covered * np.maximum(edges.data, 0)
     largest = float((own + np.bincount(edges.indices, weights, minlength=n)).max())
     unit = 2.0 ** min(BITS - math.ceil(math.log2(largest)), 1000)
     own_units = np.maximum(np.rint(own * unit), 1)  # an uncovered object always has something to gain

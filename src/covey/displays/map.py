@@ -21,12 +21,13 @@ from threadpoolctl import threadpool_limits
 from covey.displays.drawing import new_axes, plain
 from covey.displays.fitted import fitted_selector, prototype_of
 from covey.displays.page import render
-from covey.graph.graph import NeighborGraph, build, choose_method
+from covey.graph.build import build, choose_method
+from covey.graph.graph import NeighborGraph
 from covey.prototype import Prototype
 from covey.runtime.random import generator
-from covey.selectors.base import Cluster
-from covey.similarity.objects import check_objects, count
-from covey.similarity.similarity import resolve
+from covey.similarity.collect import collect
+from covey.similarity.named import resolve
+from covey.similarity.space import Space
 from covey.storage.whole import whole
 
 Floats = NDArray[np.float64]
@@ -128,14 +129,13 @@ class PrototypeMapDisplay:
         _check_at_least_one(n_neighbors=n_neighbors, max_objects=max_objects)
         selector = fitted_selector(estimator)
         prototype = prototype_of(selector.prototypes_, label)
-        similarity = resolve(selector.similarity)
-        objects = check_objects(X, similarity)
-        _check_counts(selector.prototypes_, count(objects), names)
+        collection = collect(X, resolve(selector.similarity))
+        _check_counts(selector.prototypes_, len(collection), names)
         rng = check_random_state(random_state)
         rows = _kept(prototype, max_objects, generator(rng))
-        cluster = Cluster(prototype.label, rows, objects, similarity, getattr(selector, "n_jobs", None))
+        space = collection.take(rows).space(getattr(selector, "n_jobs", None))
         display = cls(
-            positions=_lay_out(cluster, n_neighbors, rng),
+            positions=_lay_out(space, n_neighbors, rng),
             rows=rows,
             covered_by=_covered_by(prototype, rows),
             is_representative=np.isin(rows, prototype.indices),
@@ -240,15 +240,14 @@ def _names(names: Sequence[Any] | None, rows: Positions) -> list[str]:
     return [f"row {row}" if called is None else str(called[row]) for row in rows.tolist()]
 
 
-def _lay_out(cluster: Cluster, n_neighbors: int, rng: np.random.RandomState) -> Floats:
+def _lay_out(space: Space, n_neighbors: int, rng: np.random.RandomState) -> Floats:
     """Positions of the members; equal ones lie side by side."""
-    space, n_jobs = cluster.space_of_members, cluster.n_jobs
     n = space.n_left
     if n == 1:
         return np.zeros((1, 2))
     k = min(3 * n_neighbors + 1, n - 1)  # so many t-SNE asks for
     method = choose_method("auto", space, k)
-    graph = build(space, k, method, sample_rate=0.7, tol=0.001, rng=generator(rng), n_jobs=n_jobs)
+    graph = build(space, k, method, generator(rng))
     # A perplexity near n - 1 would call all others equally near, one near 1 would string few objects up in a line.
     perplexity = max(1.0, min(float(n_neighbors), 2 * (n - 1) / 3))
     layout = TSNE(perplexity=perplexity, metric="precomputed", init="random", random_state=rng)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from covey import datasets
 from covey.evaluation import Card
-from covey.similarity.objects import Objects, pick
-from covey.similarity.similarity import from_distance
+from covey.selectors.base import pick
+from covey.similarity.named import from_distance
 
 QUICK = 100
 """How many objects of each cluster a quick run keeps."""
@@ -22,11 +22,11 @@ SMALLEST = 10
 class Split:
     """Clusters X, y, the queries with their truth, and what to show of X if not X itself."""
 
-    X: Objects
+    X: Any
     y: NDArray[Any]
-    queries: Objects
+    queries: Any
     truth: NDArray[Any]
-    shown: Objects | None = None
+    shown: Any | None = None
 
     def sample(self, n: int, seed: int) -> "Split":
         """At most n objects of each cluster, and of each of the queries' classes."""

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from covey.graph.lists import KNOWN, NeighborLists
-from covey.runtime.executor import run
+from covey.arrays import Indices, Integers
+from covey.graph.lists import JOINED, NeighborLists
+from covey.graph.met import PairSet
+from covey.runtime.executor import Executor
 from covey.runtime.prefetch import look_ahead
-from covey.similarity.pairs import PairSet
-
-Indices = NDArray[np.int32]
-Starts = NDArray[np.int64]
 
 CHUNK_ROWS = 8192
 AHEAD = 3
@@ -29,7 +26,7 @@ AHEAD = 3
 class Holders:
     """Who holds an object among its candidates: of object u, objects[starts[u] : starts[u + 1]]."""
 
-    starts: Starts
+    starts: Integers
     objects: Indices
 
     @classmethod
@@ -50,8 +47,8 @@ class Candidates:
     old_of: Holders
 
     @classmethod
-    def sample(cls, lists: NeighborLists, n_own: int, n_reversed: int, seed: int, n_jobs: int | None) -> "Candidates":
-        """Draw `n_own` of each list's waiting entries, which are KNOWN then, and `n_reversed` of both turned round."""
+    def sample(cls, lists: NeighborLists, n_own: int, n_reversed: int, seed: int, executor: Executor) -> "Candidates":
+        """Draw `n_own` of each list's waiting entries, which are JOINED then, and `n_reversed` of both turned round."""
         n, size = lists.indices.shape
         new = np.full((n, n_own + n_reversed), -1, dtype=np.int32)
         old = np.full((n, size + n_reversed), -1, dtype=np.int32)
@@ -68,7 +65,7 @@ class Candidates:
                 old[chunk],
             )
 
-        run(draw, chunks, n_jobs, True)
+        executor.run(draw, chunks)
 
         def turn(candidates: Indices) -> Holders:
             own, reversed_ = np.split(candidates, [candidates.shape[1] - n_reversed], axis=1)
@@ -77,7 +74,7 @@ class Candidates:
             candidates.sort(axis=1)
             return Holders.of(candidates)
 
-        new_of, old_of = run(turn, [new, old], n_jobs, True)
+        new_of, old_of = executor.run(turn, [new, old])
         return cls(new, old, new_of, old_of)
 
     def unmet(self, owners: Indices, pairs: PairSet) -> tuple[Indices, Indices]:
@@ -135,14 +132,14 @@ def choose(indices, states, first, n_sampled, seed, new, old):  # type: ignore[n
         n_new, n_old = 0, 0
         for at in range(size):
             if indices[row, at] >= 0:
-                if states[row, at] == KNOWN:
+                if states[row, at] == JOINED:
                     old[row, n_old] = indices[row, at]
                     n_old += 1
                 else:
                     n_new = keep_smallest(slots, keys, n_new, at, mix(seed, first + row, indices[row, at]))
         for t in range(n_new):
             new[row, t] = indices[row, slots[t]]
-            states[row, slots[t]] = KNOWN
+            states[row, slots[t]] = JOINED
 
 
 @njit(cache=True, nogil=True)

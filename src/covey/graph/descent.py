@@ -22,21 +22,21 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from covey.arrays import Indices
 from covey.graph.candidates import Candidates
 from covey.graph.evaluator import Evaluator
 from covey.graph.forest import plant, plant_forest
 from covey.graph.landmarks import survey
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import RandomPairs, Recall
-from covey.runtime.executor import run, share_out
-from covey.similarity.collect import Space
-from covey.similarity.pairs import ScoredPairs
+from covey.runtime.executor import share_out
+from covey.similarity.space import ScoredPairs, Space
 
-Indices = NDArray[np.int32]
-
+SAMPLE_RATE, TOL = 0.7, 0.001
+"""The defaults of NN-Descent's share of list entries that are joined in a round, and of the share of changed entries
+that ends it. The second is the value of Dong, Moses and Li; the first lies between the two, .5 and 1, that they try."""
 SMALLEST_LIST = 10
 """Shorter lists do not percolate: with 5 entries recall stays below .7."""
 LONGER = 2
@@ -70,11 +70,10 @@ OWNERS = 1024
 def descend(
     space: Space,
     k: int,
+    rng: np.random.Generator,
     *,
     sample_rate: float,
     tol: float,
-    rng: np.random.Generator,
-    n_jobs: int | None = None,
     known: ScoredPairs | None = None,
 ) -> tuple[NeighborLists, Recall]:
     """Approximate lists of at least max(k, 10) others, and what share of the true k nearest they are estimated to hold.
@@ -84,21 +83,21 @@ def descend(
     many = space.n_left > MANY
     longer = LONGER if space.hubs and many else 1
     size = min(longer * max(k, SMALLEST_LIST), space.n_left - 1)
-    evaluator = Evaluator(space, size, space.bounds(n_jobs) if many else None)
+    evaluator = Evaluator(space, size, space.bounds() if many else None)
     if known is not None:
         evaluator.admit(known)
     order = np.arange(space.n_left, dtype=np.int32)
     surveyed = FEW <= space.n_left <= (MANY if space.cheap else MANY_COSTLY)
-    landmarks = surveyed and survey(evaluator, known, rng, n_jobs)
+    landmarks = surveyed and survey(evaluator, known, rng)
     if landmarks:
         sample_rate *= LANDMARK_SAMPLE
     else:
-        order = plant_forest(evaluator, rng, n_jobs)
+        order = plant_forest(evaluator, rng)
     numbers = order if evaluator.forgetful else None
     if numbers is not None:
         evaluator.renumber(numbers)
         order = np.arange(space.n_left, dtype=np.int32)
-    descent = Descent(evaluator, order, tol, rng, n_jobs)
+    descent = Descent(evaluator, order, tol, rng)
     descent.run(sample_rate)
     if not many:
         descent.join_all()
@@ -114,7 +113,6 @@ class Descent:
     order: Indices
     tol: float
     rng: np.random.Generator
-    n_jobs: int | None
 
     def run(self, sample_rate: float) -> None:
         """Join until the lists hardly change."""
@@ -138,16 +136,16 @@ class Descent:
         longer, too.
         """
         evaluator = self.evaluator
-        pairs = RandomPairs(evaluator, k, self.rng, self.n_jobs)
+        pairs = RandomPairs(evaluator, k, self.rng)
         recall = pairs.estimate_recall(sure_from=BAD)
         if recall.value >= BAD:
             return recall
         for longer in [1.0] + [EXTENSION] * MAX_EXTENSIONS:
             if evaluator.has_room_for_all and evaluator.space.scan_rate > TOO_MANY:
-                evaluator.meet_everyone(self.n_jobs)
+                evaluator.meet_everyone()
                 return Recall(1.0, 1.0, 1.0)
             evaluator.lengthen(longer)
-            plant(evaluator, self.rng, self.n_jobs)
+            plant(evaluator, self.rng)
             self.run(sample_rate)
             recall = pairs.estimate_recall()  # a graph that was bad is looked at twice
             if recall.value >= GOOD:
@@ -166,9 +164,9 @@ class Descent:
 
         Owners that are near in `order` meet much the same objects, which then stay in the processor's cache.
         """
-        evaluator, n_jobs = self.evaluator, self.n_jobs
-        candidates = Candidates.sample(evaluator.lists, n_sampled, n_reversed, seed, n_jobs)
+        evaluator, executor = self.evaluator, self.evaluator.space.executor
+        candidates = Candidates.sample(evaluator.lists, n_sampled, n_reversed, seed, executor)
         # Without threads nobody waits for a share, and processes gain from large batches.
         step = share_out(evaluator.space.n_left, OWNERS) if evaluator.space.threaded else 16 * OWNERS
         blocks = [self.order[start : start + step] for start in range(0, self.order.size, step)]
-        run(lambda owners: evaluator.join(candidates, owners), blocks, n_jobs, evaluator.space.threaded)
+        executor.run(lambda owners: evaluator.consider(*candidates.unmet(owners, evaluator.met)), blocks)

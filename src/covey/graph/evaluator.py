@@ -3,18 +3,12 @@
 import threading
 
 import numpy as np
-from numpy.typing import NDArray
 
-from covey.graph.candidates import Candidates
+from covey.arrays import Floats, Indices
 from covey.graph.lists import FRESH, WAITING, NeighborLists
-from covey.runtime.executor import BATCH, run
-from covey.similarity.bounds import Bounds
-from covey.similarity.collect import RenumberedSpace, Space
-from covey.similarity.pairs import BitmapPairs, ForgottenPairs, ScoredPairs, pair_set, score_pairs
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
-
+from covey.graph.met import BitmapPairs, ForgottenPairs, pair_set
+from covey.runtime.executor import BATCH
+from covey.similarity.space import RenumberedSpace, ScoredPairs, Space, UpperBounds
 
 EVERYONE = 1 << 20
 """About how many pairs are listed at a time when all of them meet."""
@@ -23,11 +17,11 @@ EVERYONE = 1 << 20
 class Evaluator:
     """Scores pairs not met before and offers each to both ends' lists."""
 
-    def __init__(self, space: Space, size: int, bounds: Bounds | None = None) -> None:
+    def __init__(self, space: Space, size: int, bounds: UpperBounds | None = None) -> None:
         self.space = space
         self.lists = NeighborLists.empty(space.n_left, size)
         self._bounds = bounds
-        self._pairs = pair_set(space.n_left, space.cheap)
+        self.met = pair_set(space.n_left, space.cheap)
         self._lock = threading.Lock()
 
     @property
@@ -37,12 +31,12 @@ class Evaluator:
     @property
     def forgetful(self) -> bool:
         """Whether no pair is remembered."""
-        return isinstance(self._pairs, ForgottenPairs)
+        return isinstance(self.met, ForgottenPairs)
 
     @property
     def has_room_for_all(self) -> bool:
         """Whether all pairs can be remembered, a bit each."""
-        return isinstance(self._pairs, BitmapPairs)
+        return isinstance(self.met, BitmapPairs)
 
     def renumber(self, order: Indices) -> None:
         """Let object t be what order[t] was: those that are similar then lie near each other in memory."""
@@ -52,27 +46,27 @@ class Evaluator:
 
     def admit(self, pairs: ScoredPairs) -> None:
         """Take in pairs that were scored elsewhere."""
-        self._pairs.add(pairs.i, pairs.j)
+        self.met.add(pairs.i, pairs.j)
         self._offer(pairs)
 
-    def score(self, i: Indices, j: Indices, n_jobs: int | None) -> ScoredPairs:
+    def score(self, i: Indices, j: Indices) -> ScoredPairs:
         """Score pairs that were not met before."""
-        self._pairs.add(i, j)
-        return self._score(i, j, n_jobs)
+        self.met.add(i, j)
+        return self._score(i, j)
 
-    def meet(self, i: Indices, j: Indices, n_jobs: int | None) -> None:
+    def meet(self, i: Indices, j: Indices) -> None:
         """Score the pairs not met before."""
-        unmet = self._pairs.add(i, j)
-        self._consider(i[unmet], j[unmet], n_jobs)
+        unmet = self.met.add(i, j)
+        self.consider(i[unmet], j[unmet])
 
-    def meet_everyone(self, n_jobs: int | None) -> None:
+    def meet_everyone(self) -> None:
         """Score all pairs not met before, in blocks."""
         n = self.space.n_left
         step = max(1, EVERYONE // n)
         for start in range(0, n - 1, step):
             i, j = np.meshgrid(np.arange(start, min(start + step, n)), np.arange(start + 1, n), indexing="ij")
             above = i < j
-            self.meet(i[above].astype(np.int32), j[above].astype(np.int32), n_jobs)
+            self.meet(i[above].astype(np.int32), j[above].astype(np.int32))
 
     def lengthen(self, factor: float) -> None:
         """Make the lists longer by a factor, and let all their entries be joined once more.
@@ -82,11 +76,7 @@ class Evaluator:
         size = int(np.ceil(factor * self.lists.indices.shape[1]))
         self.lists = self.lists.lengthened(min(size, self.space.n_left - 1))
 
-    def join(self, candidates: Candidates, owners: Indices) -> None:
-        """Let the owners meet their candidates; threads may call this at once for different owners."""
-        self._consider(*candidates.unmet(owners, self._pairs), n_jobs=1)
-
-    def meet_and_tell(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
+    def meet_and_tell(self, i: Indices, j: Indices) -> Floats:
         """As `meet`, but tell s(i[t], j[t]), or an upper bound of it: it only steers where a tree splits.
 
         Where the space has bounds, the bounds are told, and the pairs may meet, and be counted, again. Else a pair met
@@ -94,37 +84,37 @@ class Evaluator:
         """
         if self._bounds is not None:
             self.space.count(i.size)
-            return self._bounds.of(i, j, n_jobs)
-        unmet = self._pairs.add(i, j)
-        scored = self._score(i[unmet], j[unmet], n_jobs)
+            return self._bounds.of(i, j)
+        unmet = self.met.add(i, j)
+        scored = self._score(i[unmet], j[unmet])
         told = np.empty(i.size)
         told[unmet] = np.where(i[unmet] < j[unmet], scored.forward, scored.backward)
         i, j = i[~unmet], j[~unmet]
-        told[~unmet] = self.lists.recall(i, j)
+        told[~unmet] = self.lists.look_up(i, j)
         if self.space.symmetric:
-            told[~unmet] = np.minimum(told[~unmet], self.lists.recall(j, i))
+            told[~unmet] = np.minimum(told[~unmet], self.lists.look_up(j, i))
         return told
 
-    def _consider(self, i: Indices, j: Indices, n_jobs: int | None) -> None:
+    def consider(self, i: Indices, j: Indices) -> None:
         """Score the pairs, or at least settle that they enter no list."""
         bounds = self._bounds
         if bounds is None:
-            self._score(i, j, n_jobs)
+            self._score(i, j)
         else:
             batches = [slice(at, at + BATCH) for at in range(0, i.size, BATCH)]
-            run(lambda batch: self._settle(i[batch], j[batch], bounds), batches, n_jobs, self.space.threaded)
+            self.space.executor.run(lambda batch: self._settle(i[batch], j[batch], bounds), batches)
 
-    def _settle(self, i: Indices, j: Indices, bounds: Bounds) -> None:
+    def _settle(self, i: Indices, j: Indices, bounds: UpperBounds) -> None:
         """Score the pairs that no bound rules out; those that one does are settled, hence counted, as well."""
-        limits = bounds.of(i, j, n_jobs=1)
+        limits = bounds.of(i, j)
         self.space.count(i.size)
         n = self.lists.sift(i, j, limits)
         i, j, limits = i[:n], j[:n], limits[:n]
-        exact = ScoredPairs(i, j, limits, limits) if bounds.exact else score_pairs(self.space, i, j, counted=False)
+        exact = ScoredPairs(i, j, limits, limits) if bounds.exact else self.space.score_pairs(i, j, counted=False)
         self._offer(exact)
 
-    def _score(self, i: Indices, j: Indices, n_jobs: int | None) -> ScoredPairs:
-        scored = score_pairs(self.space, i, j, n_jobs=n_jobs)
+    def _score(self, i: Indices, j: Indices) -> ScoredPairs:
+        scored = self.space.score_pairs(i, j)
         self._offer(scored)
         return scored
 

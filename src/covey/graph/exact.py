@@ -16,20 +16,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from covey.arrays import Floats, Indices, Integers
 from covey.graph.lists import NeighborLists
-from covey.runtime.executor import run, share_out
-from covey.similarity.collect import Space
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
+from covey.runtime.executor import share_out
+from covey.similarity.space import Space
 
 TILE = 1024
 """The most objects on a tile's side."""
 
 
-def nearest_others(
-    space: Space, k: int, n_jobs: int | None, multiplicity: NDArray[np.int64] | None = None
-) -> tuple[NeighborLists, float | None]:
+def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -> tuple[NeighborLists, float | None]:
     """The k most similar others of every object, and the sum of similarities if every pair was scored for it.
 
     A pair of objects that are there several times counts as often in the sum as there are pairs of their copies.
@@ -39,23 +35,23 @@ def nearest_others(
     tiles = [(rows, columns) for rows in search.starts for columns in search.starts]
     if space.symmetric:
         tiles = [(rows, columns) for rows, columns in tiles if rows <= columns]
-    sums = run(lambda tile: search.tile(*tile), tiles, n_jobs, space.threaded, products=True)
-    known = [value for value in sums if value is not None]
-    total = math.fsum(known) / (1 if space.symmetric else 2) if known else None
+    sums = space.executor.run(lambda tile: search.tile(*tile), tiles, products=True)
+    scored = [value for value in sums if value is not None]
+    total = math.fsum(scored) / (1 if space.symmetric else 2) if scored else None
     return search.lists, total
 
 
-def nearest(space: Space, k: int, n_jobs: int | None) -> NeighborLists:
+def nearest(space: Space, k: int) -> NeighborLists:
     """The k most similar objects of the right side for every object of the left."""
     space.n_expected = space.n_left * space.n_right
     search = _Search(space, k, others=False)
     tiles = [(rows, columns) for rows in search.starts for columns in range(0, space.n_right, search.step)]
-    run(lambda tile: search.tile(*tile), tiles, n_jobs, space.threaded, products=True)
+    space.executor.run(lambda tile: search.tile(*tile), tiles, products=True)
     return search.lists
 
 
 class _Search:
-    def __init__(self, space: Space, k: int, others: bool, multiplicity: NDArray[np.int64] | None = None) -> None:
+    def __init__(self, space: Space, k: int, others: bool, multiplicity: Integers | None = None) -> None:
         self.space, self.k, self.others, self._multiplicity = space, k, others, multiplicity
         self.lists = NeighborLists.empty(space.n_left, k)
         self.bars = np.full(space.n_left, -np.inf)

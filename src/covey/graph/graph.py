@@ -1,29 +1,17 @@
 """The neighbor graph: the k most similar others of each object, best first."""
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from covey.graph.descent import SMALLEST_LIST, descend
-from covey.graph.exact import nearest_others
+from covey.arrays import Floats, Indices, Positions
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
-from covey.runtime.progress import progress
-from covey.runtime.random import generator
-from covey.similarity.collect import Space, space_of
-from covey.similarity.csr import check_csr
-from covey.similarity.homogeneity import FEW_PAIRS, mean_of_all
-from covey.similarity.objects import check_objects, looks_like_distances
-from covey.similarity.pairs import ScoredPairs
-from covey.similarity.similarity import CONVERSIONS, resolve
-
-EXACT_UP_TO = 30
-"""`auto` is exact up to this many objects a neighbor: NN-Descent would score half of all pairs or more."""
-METHODS = ("auto", "exact", "nn-descent")
+from covey.similarity.matrices import check_csr, looks_like_distances
+from covey.similarity.similarity import CONVERSIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +35,8 @@ class NeighborGraph:
         For an approximate graph, the share of true neighbors in it, estimated from pairs drawn at random.
     """
 
-    indices: NDArray[np.int32]
-    similarities: NDArray[np.float64]
+    indices: Indices
+    similarities: Floats
     n_evaluations: int = 0
     method: str = "given"
     mean_similarity: float | None = None
@@ -103,7 +91,7 @@ class NeighborGraph:
         """
         csr = _check_graph(matrix, from_distance)
         if n_neighbors is not None:
-            _check_n_neighbors(n_neighbors)
+            check_n_neighbors(n_neighbors)
         n = csr.shape[0]
         rows = np.repeat(np.arange(n), np.diff(csr.indptr))
         others = rows != csr.indices
@@ -121,7 +109,7 @@ class NeighborGraph:
         lists.similarities[rows[kept], rank[kept]] = values[order][kept]
         return cls(lists.indices, lists.similarities)
 
-    def among(self, members: NDArray[np.intp], kinds: NDArray[np.intp], n_neighbors: int) -> "NeighborGraph":
+    def among(self, members: Positions, kinds: Positions, n_neighbors: int) -> "NeighborGraph":
         """The graph among some of its objects, where those of one kind are one object: the best edges of each kind."""
         n_kinds = int(kinds.max()) + 1
         kind_of = np.full(self.n_objects, -1, dtype=np.intp)
@@ -139,103 +127,16 @@ class NeighborGraph:
         return NeighborGraph.from_csr(edges.tocsr(), n_neighbors)
 
 
-def neighbor_graph(
-    X: Any,
-    n_neighbors: int = 10,
-    similarity: Any = "cosine",
-    method: str = "auto",
-    *,
-    sample_rate: float = 0.7,
-    tol: float = 0.001,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-) -> NeighborGraph:
-    """The n_neighbors most similar others of each object.
-
-    Parameters
-    ----------
-    X : array, CSR matrix, frame or sequence of objects
-    n_neighbors : int, default=10
-        At most n - 1 are there.
-    similarity : str, callable or Similarity, default="cosine"
-    method : {"auto", "exact", "nn-descent"}, default="auto"
-        "exact" evaluates all pairs. "nn-descent" evaluates few and finds most neighbors. "auto" is exact up to 30
-        objects a neighbor or 20 000 pairs; for cosine, dot, euclidean and jaccard, where matrix products do the work,
-        up to 10 000 dense or 20 000 CSR rows; for similarities of strings up to 5 000; and for precomputed matrices.
-    sample_rate, tol : float, default=0.7, 0.001
-        NN-Descent's share of list entries joined in a round, and the share of changed entries that ends it.
-    random_state : int, RandomState instance or None, default=None
-        Decides NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
-    n_jobs : int or None, default=None
-        Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
-    verbose : int, default=0
-        1 shows a bar on a terminal.
-    """
-    _check_n_neighbors(n_neighbors)
-    if not (isinstance(sample_rate, Real) and 0 < sample_rate <= 1):
-        raise ValueError(f"sample_rate must be in (0, 1], got {sample_rate!r}.")
-    if not (isinstance(tol, Real) and 0 <= tol <= 1):
-        raise ValueError(f"tol must be in [0, 1], got {tol!r}.")
-    if not (n_jobs is None or isinstance(n_jobs, Integral)):
-        raise TypeError(f"n_jobs must be an int or None, got {n_jobs!r}.")
-    resolved = resolve(similarity)
-    space = space_of(check_objects(X, resolved), resolved, n_jobs=n_jobs)
-    method = choose_method(method, space, n_neighbors)
-    options: dict[str, Any] = {"sample_rate": sample_rate, "tol": tol, "rng": generator(random_state), "n_jobs": n_jobs}
-    with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
-        bar.watch(lambda: (space.n_done(), space.n_expected))
-        return build(space, n_neighbors, method, **options)
+GraphLike = str | NeighborGraph | sp.csr_array | sp.csr_matrix
+"""What a user may pass as ``graph``: how to make one, or a graph made elsewhere."""
 
 
-def choose_method(method: str, space: Space, k: int) -> str:
-    """Settle "auto", and do not descend where lists would hold everyone anyway."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
-    n = space.n_left
-    small = n <= EXACT_UP_TO * k or n * (n - 1) // 2 <= FEW_PAIRS
-    if method == "auto" and (small or n <= space.exact_up_to):
-        return "exact"
-    return "exact" if method == "exact" or n - 1 <= max(k, SMALLEST_LIST) else "nn-descent"
-
-
-def build(
-    space: Space,
-    k: int,
-    method: str,
-    *,
-    sample_rate: float,
-    tol: float,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-    known: ScoredPairs | None = None,
-    multiplicity: NDArray[np.int64] | None = None,
-) -> NeighborGraph:
-    """The graph of a space by a settled method; `known` pairs are not scored again.
-
-    The mean similarity is that of all pairs if the objects are there so many times (`multiplicity`).
-    """
-    before = space.n_evaluations
-    k = min(k, space.n_left - 1)
-    mean, recall = None, None
-    if space.n_left == 1:
-        lists = NeighborLists.empty(1, 0)
-    elif method == "exact":
-        multiplicity = np.ones(space.n_left, dtype=np.int64) if multiplicity is None else multiplicity
-        lists, total = nearest_others(space, k, n_jobs, multiplicity)
-        mean = None if total is None else mean_of_all(space, multiplicity, total)
-    else:
-        lists, recall = descend(space, k, sample_rate=sample_rate, tol=tol, rng=rng, n_jobs=n_jobs, known=known)
-    indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])
-    return NeighborGraph(indices, similarities, space.n_evaluations - before, method, mean, recall)
-
-
-def _check_n_neighbors(n_neighbors: Any) -> None:
+def check_n_neighbors(n_neighbors: Any) -> None:
     if not isinstance(n_neighbors, Integral) or int(n_neighbors) < 1:
         raise ValueError(f"n_neighbors must be an int of at least 1, got {n_neighbors!r}.")
 
 
-def _check_lists(indices: Any, similarities: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def _check_lists(indices: Any, similarities: Any) -> tuple[Indices, Floats]:
     """Neighbors and their similarities as arrays; ValueError if a neighbor is no object or a similarity no number."""
     neighbors, values = np.asarray(indices), np.asarray(similarities)
     if neighbors.ndim != 2 or not len(neighbors) or neighbors.shape != values.shape:

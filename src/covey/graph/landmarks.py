@@ -20,17 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.arrays import Floats, Indices, Integers
 from covey.graph.evaluator import Evaluator
 from covey.graph.exact import nearest_others
-from covey.graph.forest import grow
-from covey.similarity.collect import RowSpace, Space
-from covey.similarity.pairs import ScoredPairs
+from covey.graph.tree import grow
+from covey.similarity.named import measure_of, resolve
 from covey.similarity.rows import DenseRows
-from covey.similarity.similarity import resolve
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
-Places = NDArray[np.int64]
+from covey.similarity.space import ScoredPairs, Space
+from covey.similarity.spaces.rows import RowSpace
 
 PROBED_OBJECTS = 112
 PROBED_LANDMARKS = 16
@@ -52,24 +49,24 @@ CANDIDATES = 30
 and save 2 % of the evaluations."""
 
 
-def survey(evaluator: Evaluator, known: ScoredPairs | None, rng: np.random.Generator, n_jobs: int | None) -> bool:
+def survey(evaluator: Evaluator, known: ScoredPairs | None, rng: np.random.Generator) -> bool:
     """Start the lists from landmarks if they predict who is near, and tell whether they do."""
     space, size = evaluator.space, evaluator.lists.indices.shape[1]
     n = space.n_left
     landmarks, others = np.split(rng.permutation(n).astype(np.int32), [number_of_landmarks(n)])
     columns = Columns(space, landmarks, known)
     probe = np.concatenate([landmarks[:PROBED_LANDMARKS], others[:PROBED_OBJECTS]])
-    columns.enter(evaluator.score(*columns.missing(probe, PROBED_LANDMARKS), n_jobs))
+    columns.enter(evaluator.score(*columns.missing(probe, PROBED_LANDMARKS)))
     used, held_out = np.split(np.arange(PROBED_LANDMARKS), [PROBED_LANDMARKS - PROBE_HELD_OUT])
     if columns.explained(others[:PROBED_OBJECTS], used, held_out) < EXPLAINED:
         return False
     everyone = np.arange(n, dtype=np.int32)
-    columns.enter(evaluator.score(*columns.missing(everyone, TRIED), n_jobs))
+    columns.enter(evaluator.score(*columns.missing(everyone, TRIED)))
     if not trial(columns, size, rng):
         return False
-    columns.enter(evaluator.score(*columns.missing(everyone, landmarks.size), n_jobs))
+    columns.enter(evaluator.score(*columns.missing(everyone, landmarks.size)))
     estimator = Estimator(columns.vectors(np.arange(landmarks.size)))
-    evaluator.meet(*estimator.candidates(min(CANDIDATES + size, n - 1), n_jobs), n_jobs)
+    evaluator.meet(*estimator.candidates(min(CANDIDATES + size, n - 1), space.n_jobs))
     return True
 
 
@@ -100,8 +97,9 @@ class Estimator:
 
     def candidates(self, size: int, n_jobs: int | None) -> tuple[Indices, Indices]:
         """Pairs of each object with the `size` others of the largest estimates."""
-        space = RowSpace(resolve("dot"), self._rows, self._rows, square=True)
-        lists, _ = nearest_others(space, size, n_jobs)
+        dot = resolve("dot")
+        space = RowSpace(dot, measure_of(dot), self._rows, self._rows, n_jobs)
+        lists, _ = nearest_others(space, size)
         return np.repeat(np.arange(self._rows.n, dtype=np.int32), size), lists.indices.ravel()
 
 
@@ -132,7 +130,7 @@ class Columns:
         _, first = np.unique(low * len(self.values) + high, return_index=True)
         return x[first], landmark[first]
 
-    def vectors(self, used: Places) -> Floats:
+    def vectors(self, used: Integers) -> Floats:
         """The Nystrom vectors of all objects from the landmarks at these places; NaN where these are not filled."""
         columns = self.values[:, used]
         within = columns[self.landmarks[used]]
@@ -140,7 +138,7 @@ class Columns:
         kept = eigenvalues > SMALLEST_EIGENVALUE * max(eigenvalues.max(), 0)
         return columns @ (basis[:, kept] / np.sqrt(eigenvalues[kept]))
 
-    def explained(self, objects: Indices, used: Places, held_out: Places) -> float:
+    def explained(self, objects: Indices, used: Integers, held_out: Integers) -> float:
         """The share of variance that some landmarks explain of these objects' columns of the landmarks held out."""
         vectors = self.vectors(used)
         truth = self.values[np.ix_(objects, held_out)]
@@ -148,10 +146,10 @@ class Columns:
         spread = float(((truth - truth.mean(axis=0)) ** 2).sum())
         return 1 - float(((truth - guess) ** 2).sum()) / spread if spread > 0 else 0.0
 
-    def leaves(self, used: Places, rng: np.random.Generator) -> Indices:
+    def leaves(self, used: Integers, rng: np.random.Generator) -> Indices:
         """The leaf of each object in a tree that splits between pairs of these landmarks: no evaluations."""
 
-        def lean(order: Indices, starts: Places, sizes: Places) -> Floats:
+        def lean(order: Indices, starts: Integers, sizes: Integers) -> Floats:
             first = rng.integers(used.size, size=sizes.size)
             second = (first + rng.integers(1, used.size, size=sizes.size)) % used.size
             p, q = (np.repeat(used[place], sizes) for place in (first, second))

@@ -11,7 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-KNOWN, WAITING, FRESH = 0, 1, 2
+from covey.arrays import Floats, Indices
+
+JOINED, WAITING, FRESH = 0, 1, 2
 """What NN-Descent has done with an entry: joined it, not yet, or inserted it in the present round."""
 
 
@@ -19,8 +21,8 @@ KNOWN, WAITING, FRESH = 0, 1, 2
 class NeighborLists:
     """Arrays of shape (n, size): `indices` (-1 where empty), `similarities` (-inf there) and `states`."""
 
-    indices: NDArray[np.int32]
-    similarities: NDArray[np.float64]
+    indices: Indices
+    similarities: Floats
     states: NDArray[np.uint8]
 
     @classmethod
@@ -31,7 +33,7 @@ class NeighborLists:
             np.zeros((n, size), dtype=np.uint8),
         )
 
-    def offer(self, i: NDArray[np.int32], j: NDArray[np.int32], similarities: NDArray[np.float64]) -> None:
+    def offer(self, i: Indices, j: Indices, similarities: Floats) -> None:
         """Offer j[t] to the list of i[t]; it enters if it is among the best and not there already."""
         insert(self.indices, self.similarities, self.states, i, j, similarities)
 
@@ -51,17 +53,17 @@ class NeighborLists:
         lists.states[:, :short] = FRESH
         return lists
 
-    def sift(self, i: NDArray[np.int32], j: NDArray[np.int32], bounds: NDArray[np.float64]) -> int:
+    def sift(self, i: Indices, j: Indices, bounds: Floats) -> int:
         """Move the pairs to the front whose similarity, at most its bound, may enter the list of one end; how many.
 
         Lists only get better, so what may not enter now never will, whatever other threads do meanwhile.
         """
         return int(keep_hopeful(self.similarities, i, j, bounds))
 
-    def recall(self, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[np.float64]:
-        """s(i[t], j[t]) where list i[t] still holds it, else the least similarity that the list holds."""
+    def look_up(self, i: Indices, j: Indices) -> Floats:
+        """s(i[t], j[t]) where list i[t] still holds j[t], else the least similarity that the list holds."""
         out = np.empty(i.size)
-        look_up(self.indices, self.similarities, i, j, out)
+        find_similarities(self.indices, self.similarities, i, j, out)
         return out
 
 
@@ -112,7 +114,7 @@ def keep_hopeful(similarities, i, j, bounds):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def look_up(indices, similarities, i, j, out):  # type: ignore[no-untyped-def]
+def find_similarities(indices, similarities, i, j, out):  # type: ignore[no-untyped-def]
     size = indices.shape[1]
     for t in range(i.size):
         row, at = i[t], 0

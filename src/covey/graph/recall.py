@@ -54,8 +54,8 @@ class Recall:
 class RandomPairs:
     """Draws pairs of an evaluator's objects to see whether they belong into its lists."""
 
-    def __init__(self, evaluator: Evaluator, k: int, rng: np.random.Generator, n_jobs: int | None) -> None:
-        self._evaluator, self._k, self._rng, self._n_jobs = evaluator, k, rng, n_jobs
+    def __init__(self, evaluator: Evaluator, k: int, rng: np.random.Generator) -> None:
+        self._evaluator, self._k, self._rng = evaluator, k, rng
 
     def estimate_recall(self, sure_from: float = np.inf) -> Recall:
         """The recall, from more pairs unless the first ones say that it is at least `sure_from`."""
@@ -79,7 +79,7 @@ class RandomPairs:
         codes = np.unique(np.minimum(i, j) * n + np.maximum(i, j))
         last = self._similarities()[:, -1:].copy()
         before = np.count_nonzero(self._similarities() > last)
-        self._evaluator.meet((codes // n).astype(np.int32), (codes % n).astype(np.int32), self._n_jobs)
+        self._evaluator.meet((codes // n).astype(np.int32), (codes % n).astype(np.int32))
         return int(np.count_nonzero(self._similarities() > last) - before), codes.size
 
     def _similarities(self) -> NDArray[np.float64]:

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from covey.persistence.estimators import ModelReader, ModelWriter, check_class, is_fitted
-from covey.similarity.similarity import STRINGS, Similarity
+from covey.similarity.named import STRINGS
+from covey.similarity.similarity import Similarity
 from covey.storage.archive import justified, read_bytes
 from covey.storage.errors import FileFormatError
 from covey.storage.whole import whole

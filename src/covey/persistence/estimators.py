@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from covey.classifier import NearestPrototypeClassifier
 from covey.persistence.state import STATE, Rule, check_facts, check_fields
 from covey.persistence.values import Reader, Writer, refusing, tagged, typed
-from covey.similarity.collect import space_of
-from covey.similarity.objects import check_objects
-from covey.similarity.similarity import CONVERSIONS, Similarity, from_distance, resolve
+from covey.similarity.collect import collect
+from covey.similarity.named import from_distance, resolve
+from covey.similarity.similarity import CONVERSIONS, Similarity
 
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in STATE}
 NESTED = ("selector", "selector_")
@@ -165,7 +165,7 @@ class ModelReader(Reader):
             _restore_dates(estimator.selector_, estimator.classes_)
         check_fitted(estimator)
         if classifies:
-            estimator._remember(estimator._rows, estimator.representatives_)
+            estimator._restore(estimator._rows, estimator.representatives_)
 
 
 def named_similarity(encoded: Any) -> Similarity:
@@ -192,7 +192,7 @@ def check_fitted(estimator: Any) -> None:
     check_facts(estimator)
     if isinstance(estimator, NearestPrototypeClassifier):
         _check_representatives(estimator, resolve(estimator.selector_.similarity))
-        estimator._bars()
+        estimator._least_similarities()
         every = np.arange(estimator.classes_.size)
         estimator._answers(every, every >= 0)
 
@@ -202,13 +202,14 @@ def _check_representatives(model: Any, similarity: Similarity) -> None:
     if similarity.kind == "matrix":  # they are rows of X, which is not kept
         return
     fitted, found = NearestPrototypeClassifier(), model.representatives_
-    objects = check_objects(found, similarity, fitted)
+    collection = collect(found, similarity, fitted)
+    objects = collection.objects
     if getattr(fitted, "n_features_in_", None) != getattr(model, "n_features_in_", None):
         raise ValueError("representatives_ must have n_features_in_ columns")
     if (type(objects), getattr(objects, "dtype", None)) != (type(found), getattr(found, "dtype", None)):
         raise ValueError(f"representatives_ must be an array of numbers, a CSR array or a list, got {shown(found)}")
     if similarity.kind == "rows":
-        space_of(objects, similarity)
+        collection.space()
 
 
 def _restore_dates(selector: Any, classes: NDArray[Any]) -> None:

@@ -20,9 +20,9 @@ from covey.selectors.base import Selector
 from covey.selectors.crs import CRS
 from covey.selectors.delta_medoids import DeltaMedoids
 from covey.selectors.ds3 import DS3
+from covey.selectors.labels import clusters
 from covey.selectors.simple import KeepAll, RandomSelector
-from covey.similarity.objects import clusters, count
-from covey.similarity.similarity import resolve
+from covey.similarity.named import resolve
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,12 @@ FACTS: dict[Any, dict[str, Callable[[Any], Any]]] = {
             model._rows, np.sort(model.selector_.sample_indices_)
         ),
         "representatives_ must be one object for each of the rows": lambda model: (
-            count(model.representatives_) == model._rows.size
+            (
+                len(model.representatives_)
+                if isinstance(model.representatives_, list)
+                else model.representatives_.shape[0]
+            )
+            == model._rows.size
         ),
         "representatives_ and n_features_in_ must fit a matrix of similarities": lambda model: (
             resolve(model.selector_.similarity).kind != "matrix"

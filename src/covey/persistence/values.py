@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.persistence.state import RECORDS, check_facts, check_fields
-from covey.similarity.csr import check_csr
+from covey.similarity.matrices import check_csr
 from covey.storage.archive import read_array
 
 DEEPEST = 100

@@ -1,21 +1,24 @@
-"""Threads over independent tasks whose results commute."""
+"""Threads for independent tasks.
+
+An `Executor` runs tasks on as many threads as `n_jobs` says. Tasks must not depend on each other, and what they change
+must not depend on their order; then the result is the same for any number of threads.
+"""
 
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 BATCH = 1 << 15
-"""How many pairs make a task."""
+"""How many pairs make a task: at 50 ns a pair, the cheapest there are, such a task takes more than a millisecond, so
+that handing it to a thread costs next to nothing."""
 
 
 class OneBlasThread:
@@ -61,35 +64,45 @@ def _limit_blas(in_force: threading.Event, over: threading.Event) -> None:
 one_blas_thread = OneBlasThread()
 
 
-def run(
-    function: Callable[[Task], Result],
-    tasks: Iterable[Task],
-    n_jobs: int | None,
-    threaded: bool,
-    products: bool = False,
-) -> list[Result]:
-    """[function(task) for each task], on `n_jobs` threads (as joblib counts them) where `threaded` allows.
+class Executor:
+    """Runs independent tasks on `n_jobs` threads, as joblib counts them.
 
-    If tasks make matrix `products`, these keep to one thread each.
+    A task may ask an executor to run further tasks. These run one after the other in the thread of that task, since all
+    threads are busy already.
     """
-    from joblib import effective_n_jobs
 
-    n_threads = effective_n_jobs(n_jobs) if threaded else 1
-    if n_threads == 1:
-        return [function(task) for task in tasks]
-    with one_blas_thread if products else nullcontext(), ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(function, tasks))
+    _within = threading.local()
+
+    def __init__(self, n_jobs: int | None = 1) -> None:
+        self.n_jobs = n_jobs
+
+    def run(self, function: Callable[[Task], Result], tasks: Iterable[Task], *, products: bool = False) -> list[Result]:
+        """[function(task) for each task]. If the tasks make matrix `products`, each product keeps to one thread."""
+        n_threads = self._n_threads()
+        if n_threads == 1:
+            return [function(task) for task in tasks]
+
+        def work(task: Task) -> Result:
+            self._within.a_task = True
+            return function(task)
+
+        with one_blas_thread if products else nullcontext(), ThreadPoolExecutor(n_threads) as threads:
+            return list(threads.map(work, tasks))
+
+    def in_batches(
+        self, function: Callable[[Any, Any], NDArray[Any]], i: NDArray[Any], j: NDArray[Any]
+    ) -> NDArray[Any]:
+        """function(i, j), which yields a number for each pair, computed batch by batch."""
+        batches = [slice(start, start + BATCH) for start in range(0, i.size, BATCH)]
+        values = self.run(lambda batch: function(i[batch], j[batch]), batches)
+        return np.concatenate(values) if values else np.empty(0)
+
+    def _n_threads(self) -> int:
+        from joblib import effective_n_jobs
+
+        return 1 if getattr(self._within, "a_task", False) else effective_n_jobs(self.n_jobs)
 
 
 def share_out(n: int, most: int) -> int:
     """How many of n objects make a task: at least eight tasks if they are worth it, whatever the number of threads."""
     return min(most, max(32, -(-n // 8)))
-
-
-def in_batches(
-    function: Callable[[Indices, Indices], Floats], i: Indices, j: Indices, n_jobs: int | None, threaded: bool
-) -> Floats:
-    """function(i, j), which yields a number a pair, made of batches."""
-    batches = [slice(at, at + BATCH) for at in range(0, i.size, BATCH)]
-    values = run(lambda batch: function(i[batch], j[batch]), batches, n_jobs, threaded)
-    return np.concatenate(values) if values else np.empty(0)

@@ -1,114 +1,31 @@
-"""What all selectors share: clusters in, prototypes out, one fitted state."""
+"""What all selectors share: clusters in, prototypes out, one fitted state.
+
+A selector of your own is a subclass of `Selector` that defines `select`. See CONTRIBUTING.md for an example.
+"""
 
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 
+from covey.arrays import Positions
 from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.progress import progress
 from covey.runtime.random import generator
+from covey.selectors.cluster import Cluster
 from covey.selectors.fitting import whole_or_nothing
-from covey.similarity.collect import Space, space_of
-from covey.similarity.equal import Distinct, distinct
-from covey.similarity.objects import Objects, check_objects, clusters, count, pick, take
-from covey.similarity.similarity import Similarity, is_precomputed, resolve
+from covey.selectors.labels import clusters
+from covey.similarity.collect import collect
+from covey.similarity.named import is_precomputed, resolve
 
 logger = logging.getLogger("covey")
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """The objects that share a label: equal ones merged, and their space once a selector asks for it.
-
-    A selector sees distinct objects, by their numbers in the space, and how many times each is there.
-    """
-
-    label: Hashable
-    members: NDArray[np.intp]
-    objects: Objects = field(repr=False)
-    similarity: Similarity
-    n_jobs: int | None
-    merged: bool = True
-
-    @cached_property
-    def _distinct(self) -> Distinct:
-        if not self.merged:
-            every = np.arange(self.members.size)
-            return Distinct(every, every)
-        return distinct(self._take(self.members), self.similarity)
-
-    @cached_property
-    def space(self) -> Space:
-        """The space of the distinct objects."""
-        return self._space_of(self.rows)
-
-    @cached_property
-    def space_of_members(self) -> Space:
-        """The space of all members, equal ones kept apart."""
-        return self._space_of(self.members)
-
-    @property
-    def rows(self) -> NDArray[np.intp]:
-        """For each distinct object the first row of X that holds it."""
-        return self.members[self._distinct.first]
-
-    @property
-    def kinds(self) -> NDArray[np.intp]:
-        """For each member the number of its distinct object."""
-        return self._distinct.kind
-
-    @property
-    def multiplicity(self) -> NDArray[np.int64]:
-        """How many members each distinct object stands for."""
-        return self._distinct.multiplicity
-
-    @property
-    def n_pairs(self) -> int:
-        """How many evaluations all pairs of members would take."""
-        ordered = self.members.size * (self.members.size - 1)
-        return ordered // 2 if self.space.symmetric else ordered
-
-    def prototype(
-        self,
-        *,
-        indices: NDArray[np.intp],
-        gains: NDArray[np.float64],
-        covered_by: NDArray[np.intp],
-        homogeneity: float,
-        threshold: float,
-        n_orphans: int,
-    ) -> Prototype:
-        """What was found out about the distinct objects, told of all members: copies are covered as their first is."""
-        by_member = covered_by[self.kinds]
-        return Prototype(
-            label=self.label,
-            members=self.members,
-            indices=self.rows[indices],
-            gains=gains,
-            coverage=float(np.mean(by_member >= 0)),
-            covered_by=np.where(by_member >= 0, self.rows[by_member], -1),
-            homogeneity=homogeneity,
-            threshold=threshold,
-            n_evaluations=self.space.n_evaluations,
-            scan_rate=self.space.n_evaluations / max(self.n_pairs, 1),
-            n_orphans=n_orphans,
-        )
-
-    def _space_of(self, rows: NDArray[np.intp]) -> Space:
-        return space_of(self._take(rows), self.similarity, rows, n_jobs=self.n_jobs)
-
-    def _take(self, rows: NDArray[np.intp]) -> Objects:
-        objects = take(self.objects, rows)
-        return objects[:, rows] if self.similarity.kind == "matrix" and objects is not self.objects else objects
 
 
 class Selector(CallbackSupportMixin, BaseEstimator, ABC):
@@ -127,6 +44,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]]
+    similarity: Any
 
     @whole_or_nothing
     @with_callbacks
@@ -141,30 +59,30 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
             Objects with the same label are a cluster; by default all objects are one.
         """
         self._validate_params()
-        similarity = resolve(self.similarity)
-        objects = check_objects(X, similarity, self)
-        self._check_fit(count(objects))
-        rng = check_random_state(self.random_state)
-        groups = clusters(y, count(objects))
-        n_jobs = getattr(self, "n_jobs", None)
-        self.prototypes_: dict[Hashable, Prototype] = {}
-        n_pairs = 0
-        bar = progress(type(self).__name__, None, "evaluations", shown=self.verbose > 0)
-        with bar, tasks(self, len(groups), X, y) as told:
-            for at, (label, members) in enumerate(groups, start=1):
-                cluster = Cluster(label, members, objects, similarity, n_jobs, self._merges())
-                bar.note(f"cluster {label!r}, {at} of {len(groups)}")
-                bar.watch(partial(_outlook, list(self.prototypes_.values()), cluster, count(objects)))
+        collection = collect(X, resolve(self.similarity), self)
+        self._check_fit(len(collection))
+        rng = check_random_state(getattr(self, "random_state", None))
+        groups = clusters(y, len(collection))
+        found: list[Prototype] = []
+        details: dict[Hashable, Any] = {}
+        n_pairs, verbose = 0, getattr(self, "verbose", 0)
+        bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
+        with bar, tasks(self, len(groups), collection.given, y) as told:
+            for number, (label, members) in enumerate(groups, start=1):
+                cluster = Cluster(label, members, collection, getattr(self, "n_jobs", None), self._merges())
+                bar.note(f"cluster {label!r}, {number} of {len(groups)}")
+                bar.watch(partial(_outlook, list(found), cluster, len(collection)))
                 with told.part(f"cluster {label}"):
-                    prototype = self.prototypes_[label] = self._select(cluster, generator(rng))
-                if self.verbose > bar.shown:
+                    prototype, details[label] = self._select_with_details(cluster, generator(rng))
+                found.append(prototype)
+                if verbose > 1 or (verbose == 1 and not bar.shown):
                     _log(self, prototype)
-                if "space" in vars(cluster):  # else the selector needs no similarities
-                    n_pairs += cluster.n_pairs
-        found = list(self.prototypes_.values())
+                n_pairs += cluster.n_pairs
+        self.prototypes_: dict[Hashable, Prototype] = {prototype.label: prototype for prototype in found}
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
         self.n_evaluations_ = sum(prototype.n_evaluations for prototype in found)
         self.scan_rate_ = self.n_evaluations_ / max(n_pairs, 1)
+        self._set_details(details, len(collection))
         return self
 
     def fit_resample(self, X: Any, y: Any = None) -> tuple[Any, Any]:
@@ -180,7 +98,29 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         return tags
 
     @abstractmethod
-    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype: ...
+    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        """Select the representatives of one cluster.
+
+        Parameters
+        ----------
+        cluster : Cluster
+            Its `space` scores pairs of distinct objects by their numbers, and its `multiplicity` says how many members
+            each of them stands for.
+        rng : numpy.random.Generator
+            All random draws must come from it, so that the same seed gives the same answer.
+
+        Returns
+        -------
+        Prototype
+            As ``cluster.prototype(...)`` makes it from numbers of distinct objects.
+        """
+
+    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Any]:
+        """As `select`, and what `_set_details` will need to know about the cluster."""
+        return self.select(cluster, rng), None
+
+    def _set_details(self, details: dict[Hashable, Any], n: int) -> None:
+        """Set further fitted attributes from the details of each cluster; n is the number of objects."""
 
     def _merges(self) -> bool:
         """Whether equal objects are merged; called after `_check_fit`."""
@@ -188,6 +128,13 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _check_fit(self, n: int) -> None:
         """Check parameters that depend on the number of objects."""
+
+
+def pick(X: Any, rows: Positions) -> Any:
+    """Some rows of what a user passed, in the same type where it can be indexed; other sparse formats become CSR."""
+    if sp.issparse(X) and X.format not in ("csr", "csc", "lil"):
+        X = X.tocsr()
+    return type(X)(X[row] for row in rows) if type(X) in (list, tuple) else _safe_indexing(X, rows)
 
 
 def _log(selector: Selector, prototype: Prototype) -> None:
@@ -198,12 +145,13 @@ def _log(selector: Selector, prototype: Prototype) -> None:
 
 
 def _outlook(found: list[Prototype], cluster: Cluster, n: int) -> tuple[int, float | None]:
-    """How many evaluations were made, and how many there will likely be if the clusters to come are like those before.
+    """How many evaluations were made, and how many of n objects' there will likely be.
 
-    All pairs of a cluster grow with the square of its size, NN-Descent's with its size.
+    The clusters to come are taken to be like those before. All pairs of a cluster grow with the square of its size,
+    those that NN-Descent evaluates with its size.
     """
     before = sum(prototype.n_evaluations for prototype in found)
-    space = vars(cluster).get("space")  # nobody may have asked for it yet
+    space = cluster.space_so_far
     if space is None:
         return before, None
     power = 1 if space.n_expected is None else 2

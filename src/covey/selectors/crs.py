@@ -8,11 +8,15 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from covey.coverage.greedy import GAINS, ORPHANS, cover
-from covey.graph.graph import METHODS, NeighborGraph, build, choose_method
+from covey.graph.build import METHODS, build, choose_method
+from covey.graph.descent import SAMPLE_RATE, TOL
+from covey.graph.graph import GraphLike, NeighborGraph
 from covey.prototype import Prototype
-from covey.selectors.base import Cluster, Selector
-from covey.similarity.homogeneity import as_threshold, mean_similarity
-from covey.similarity.pairs import ScoredPairs
+from covey.selectors.base import Selector
+from covey.selectors.cluster import Cluster
+from covey.similarity.mean import as_threshold, mean_similarity
+from covey.similarity.similarity import SimilarityLike
+from covey.similarity.space import ScoredPairs
 
 
 class CRS(Selector):
@@ -31,14 +35,15 @@ class CRS(Selector):
     threshold : "homogeneity", float or None, default="homogeneity"
         Edges less similar than this are dropped; None keeps them all.
     similarity : str, callable or Similarity, default="cosine"
-        A name ("cosine", "dot", "euclidean", "hamming", "jaccard", "ruzicka"), s(a, b), `covey.batched`,
-        `covey.from_distance`, or "precomputed" if X is a matrix of similarities.
+        A name that `covey.similarity_names` lists, a function s(a, b), `covey.batched`, `covey.from_distance`, or
+        "precomputed" if X is a matrix of similarities.
     graph : {"auto", "exact", "nn-descent"}, NeighborGraph or sparse matrix, default="auto"
         How the graph is made (see `covey.neighbor_graph`), or a graph of all objects of X made elsewhere, of which
         the best k edges within each cluster are used. A threshold of "homogeneity" then needs the `similarity` that
         the graph was made with, by which equal objects are merged; with any other threshold X is not looked at.
     gain : {"similarity", "count"}, default="similarity"
-        Whether a newly covered object weighs as its similarity or as one.
+        Whether a newly covered object weighs as its similarity or as one. A similarity below 0 weighs nothing, but the
+        object is covered all the same.
     on_orphan : {"self", "outlier"}, default="self"
         Whether objects that no edge can cover may be picked for themselves, or stay uncovered.
     refine : bool, default=False
@@ -97,13 +102,13 @@ class CRS(Selector):
         *,
         coverage: float = 0.95,
         threshold: float | str | None = "homogeneity",
-        similarity: Any = "cosine",
-        graph: Any = "auto",
+        similarity: SimilarityLike = "cosine",
+        graph: GraphLike = "auto",
         gain: str = "similarity",
         on_orphan: str = "self",
         refine: bool = False,
-        sample_rate: float = 0.7,
-        tol: float = 0.001,
+        sample_rate: float = SAMPLE_RATE,
+        tol: float = TOL,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -138,7 +143,7 @@ class CRS(Selector):
         """A given graph is taken as it is, unless the similarity is asked for the threshold anyway."""
         return self._given is None or self.threshold == "homogeneity"
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
         graph, homogeneity = self._graph(cluster, rng)
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
         covered = cover(
@@ -172,11 +177,11 @@ class CRS(Selector):
             _check_same_similarity(cluster, self._given, known)
             return graph, homogeneity.value
         method = choose_method(self.graph, space, k)
-        options: dict[str, Any] = {"sample_rate": self.sample_rate, "tol": self.tol, "rng": rng, "n_jobs": self.n_jobs}
         if method == "nn-descent":
             homogeneity, known = mean_similarity(space, multiplicity, rng)
-            return build(space, k, method, known=known, **options), homogeneity.value
-        graph = build(space, k, method, multiplicity=multiplicity, **options)
+            graph = build(space, k, method, rng, sample_rate=self.sample_rate, tol=self.tol, known=known)
+            return graph, homogeneity.value
+        graph = build(space, k, method, rng, multiplicity=multiplicity)
         mean = graph.mean_similarity
         if mean is None:  # the exact graph has counted every pair, but summed none
             mean = mean_similarity(space, multiplicity, rng, counted=False)[0].value

@@ -20,14 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from covey.arrays import Floats, Indices, Integers
 from covey.prototype import Prototype
-from covey.selectors.base import Cluster, Selector
+from covey.selectors.base import Selector
+from covey.selectors.cluster import Cluster
 from covey.selectors.delta_medoids_pairs import BLOCK, KnownSimilarities
-from covey.similarity.homogeneity import as_threshold, mean_similarity
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
-Integers = NDArray[np.int64]
+from covey.similarity.mean import as_threshold, mean_similarity
+from covey.similarity.similarity import SimilarityLike
 
 BATCH = 256
 """Of how many objects the similarities to all representatives are asked at a time."""
@@ -45,8 +44,8 @@ class DeltaMedoids(Selector):
         The similarity that an object must have to its representative; the cluster's mean by default. Larger, more
         representatives.
     similarity : str, callable or Similarity, default="cosine"
-        A name ("cosine", "dot", "euclidean", "hamming", "jaccard", "ruzicka"), s(a, b), `covey.batched`,
-        `covey.from_distance`, or "precomputed" if X is a matrix of similarities. If it is not symmetric, s(x, r) is
+        A name that `covey.similarity_names` lists, a function s(a, b), `covey.batched`, `covey.from_distance`, or
+        "precomputed" if X is a matrix of similarities. If it is not symmetric, s(x, r) is
         asked for an object x and a representative r.
     strict : bool, default=True
         Whether a medoid must be within delta of its whole group. If not, it is the member most similar to the others
@@ -108,7 +107,7 @@ class DeltaMedoids(Selector):
         self,
         delta: float | str = "homogeneity",
         *,
-        similarity: Any = "cosine",
+        similarity: SimilarityLike = "cosine",
         strict: bool = True,
         one_shot: bool = False,
         max_iter: int = 50,
@@ -125,21 +124,19 @@ class DeltaMedoids(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_fit(self, n: int) -> None:
-        self.stopped_by_: dict[Any, str] = {}
-        self.n_iter_ = 0
+    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        return self._select_with_details(cluster, rng)[0]
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, tuple[int, str]]:
+        """The prototype, the number of iterations, and what ended them."""
         space, multiplicity = cluster.space, cluster.multiplicity
-        known = KnownSimilarities(space, self.n_jobs, "use covey.CRS, whose memory grows with n")
+        known = KnownSimilarities(space, "use covey.CRS, whose memory grows with n")
         delta, homogeneity = self._delta(known, multiplicity, rng)
-        groups, n_iter, stopped_by = self._run(known, delta, multiplicity)
-        self.n_iter_ = max(self.n_iter_, n_iter)
-        self.stopped_by_[cluster.label] = stopped_by
+        groups, n_iter, stopped_by = self._iterate(known, delta, multiplicity)
         indices, sizes = groups.by_size(multiplicity)
         covered = groups.similarities >= delta
         covered[indices] = True
-        return cluster.prototype(
+        prototype = cluster.prototype(
             indices=indices,
             gains=sizes.astype(np.float64),
             covered_by=np.where(covered, groups.medoids, -1),
@@ -147,6 +144,11 @@ class DeltaMedoids(Selector):
             threshold=delta,
             n_orphans=int(np.sum(sizes == 1)),
         )
+        return prototype, (n_iter, stopped_by)
+
+    def _set_details(self, details: dict[Any, tuple[int, str]], n: int) -> None:
+        self.n_iter_ = max(n_iter for n_iter, _ in details.values())
+        self.stopped_by_ = {label: stopped_by for label, (_, stopped_by) in details.items()}
 
     def _delta(self, known: KnownSimilarities, multiplicity: Integers, rng: np.random.Generator) -> tuple[float, float]:
         """The similarity asked for, and the homogeneity if it was needed."""
@@ -157,7 +159,7 @@ class DeltaMedoids(Selector):
             known.admit(pairs)
         return as_threshold(found.value), found.value
 
-    def _run(self, known: KnownSimilarities, delta: float, multiplicity: Integers) -> tuple["Groups", int, str]:
+    def _iterate(self, known: KnownSimilarities, delta: float, multiplicity: Integers) -> tuple["Groups", int, str]:
         """The last groups, the number of iterations and what ended them."""
         seen: set[bytes] = set()
         previous = b""

@@ -1,15 +1,10 @@
 """Similarities kept once they are known, so that an algorithm may ask for the same pair again at no cost."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from covey.runtime.executor import in_batches
+from covey.arrays import Floats, Indices, Integers
 from covey.runtime.memory import check_fits
-from covey.similarity.collect import Space
-from covey.similarity.pairs import ScoredPairs
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
+from covey.similarity.space import ScoredPairs, Space
 
 BLOCK = 1 << 20
 """About how many similarities are looked up at a time."""
@@ -21,8 +16,8 @@ class KnownSimilarities:
     They take 8 bytes a pair: 4 n^2 bytes if the space is symmetric, else 8 n^2.
     """
 
-    def __init__(self, space: Space, n_jobs: int | None, remedy: str) -> None:
-        self.space, self._n_jobs = space, n_jobs
+    def __init__(self, space: Space, remedy: str) -> None:
+        self.space = space
         size = space.n_pairs if space.symmetric else space.n_left**2
         check_fits(8 * size, f"Keeping the similarities of {space.n_left} objects", remedy)
         self._values = np.full(size, np.nan)
@@ -41,7 +36,7 @@ class KnownSimilarities:
             a, b = i[missing], j[missing]
             if self.space.symmetric:  # always asked from the lower to the higher
                 a, b = np.minimum(a, b), np.maximum(a, b)
-            self._values[places[missing]] = in_batches(self.space.score, a, b, self._n_jobs, self.space.threaded)
+            self._values[places[missing]] = self.space.score(a, b)
         return self._values[places]
 
     def block(self, i: Indices, j: Indices, itself: float) -> Floats:
@@ -52,7 +47,7 @@ class KnownSimilarities:
         values[different] = self.of(i[a], j[b])
         return values
 
-    def _places(self, i: Indices, j: Indices) -> NDArray[np.int64]:
+    def _places(self, i: Indices, j: Indices) -> Integers:
         n = self.space.n_left
         if not self.space.symmetric:
             return i.astype(np.int64) * n + j

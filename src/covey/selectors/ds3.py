@@ -11,28 +11,51 @@ solved exactly (`ds3_facility.py`), for p = 2 until the certified gap is small (
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options
 
+from covey.arrays import Floats, Integers, Positions
 from covey.prototype import Prototype
-from covey.runtime.executor import in_batches
 from covey.runtime.memory import check_fits
 from covey.selectors import ds3_admm, ds3_facility
-from covey.selectors.base import Cluster, Selector
-from covey.similarity.collect import Space
+from covey.selectors.base import Selector
+from covey.selectors.cluster import Cluster
+from covey.similarity.similarity import SimilarityLike
+from covey.similarity.space import Space
 
-Floats = NDArray[np.float64]
 Costs = NDArray[np.float32]
-Counts = NDArray[np.int64]
 
 USED = 0.1
 """A row is a representative if its largest share is at least this share of the largest of all."""
 BLOCK = 1 << 20
 """About how many similarities are asked for at a time."""
+
+
+class Solution(NamedTuple):
+    """What a solver has found: the rows of Z in use, their shares of each object, and how sure it is."""
+
+    rows: Positions
+    shares: Floats
+    gap: float
+    """The relative duality gap."""
+    n_iter: int
+
+
+class Details(NamedTuple):
+    """What `fit` tells of one cluster beside its prototype."""
+
+    n_iter: int
+    gap: float
+    rows: Positions
+    """The rows of X that represent others, at least in part."""
+    weights: Floats
+    """The largest share of each of them."""
+    outliers: Positions
+    """The rows of X that stay without a representative."""
 
 
 class DS3(Selector):
@@ -49,8 +72,8 @@ class DS3(Selector):
     p : {2, inf}, default=inf
         The norm of a row of Z in the regularised form; the constrained one takes inf.
     similarity : str, callable or Similarity, default="cosine"
-        A name ("cosine", "dot", "euclidean", "hamming", "jaccard", "ruzicka"), s(a, b), `covey.batched`,
-        `covey.from_distance`, or "precomputed" if X is a matrix of similarities. It may be asymmetric and need not be
+        A name that `covey.similarity_names` lists, a function s(a, b), `covey.batched`, `covey.from_distance`, or
+        "precomputed" if X is a matrix of similarities. It may be asymmetric and need not be
         metric: the cost of representing x by r is the largest similarity of two different objects less s(x, r),
         divided by the largest such cost; 0 for an r equal to x.
     outliers : bool, default=False
@@ -129,7 +152,7 @@ class DS3(Selector):
         *,
         alpha: float | None = None,
         p: float = np.inf,
-        similarity: Any = "cosine",
+        similarity: SimilarityLike = "cosine",
         outliers: bool = False,
         beta: float = 1.0,
         sigma: float = 1.0,
@@ -153,17 +176,19 @@ class DS3(Selector):
     def _check_fit(self, n: int) -> None:
         if self.alpha is None and self.p == 2:
             raise ValueError("p must be inf with a budget, got 2; pass alpha for the regularised form.")
-        self.duality_gap_, self.n_iter_ = 0.0, 1
-        self.row_weights_, self.outliers_ = np.zeros(n), np.empty(0, dtype=np.intp)
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        return self._select_with_details(cluster, rng)[0]
+
+    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Details]:
         space, multiplicity = cluster.space, cluster.multiplicity
-        costs, homogeneity = dissimilarities(space, multiplicity, self.n_jobs, 4 if self.p == np.inf else 24)
+        costs, homogeneity = dissimilarities(space, multiplicity, 4 if self.p == np.inf else 24)
         spared = self._spared(costs)
         # From here on the costs of a column are those of all the equal objects that it stands for.
         costs *= multiplicity.astype(np.float32)
         spared *= multiplicity
-        rows, shares, gap = self._solve(costs, spared, multiplicity)
+        solution = self._solve(costs, spared, multiplicity)
+        rows, shares = solution.rows, solution.shares
         if not rows.size:  # all are outliers; a prototype has at least one representative
             rows, shares = np.array([np.argmin(costs.sum(axis=1, dtype=np.float64))]), np.zeros((1, len(costs)))
         weights = shares.max(axis=1)
@@ -173,19 +198,23 @@ class DS3(Selector):
         covered_by = representatives[_server(shares[used], costs[representatives])]
         covered_by[shares.sum(axis=0) < 0.5] = -1
         covered_by[representatives] = representatives
-        self.row_weights_[cluster.rows[rows]] = weights
         prototype = cluster.prototype(
             indices=representatives,
             gains=shares[used] @ multiplicity,
             covered_by=covered_by,
             homogeneity=homogeneity,
-            threshold=np.nan,
-            n_orphans=0,
         )
         outliers = prototype.members[prototype.covered_by < 0]
-        self.outliers_ = np.sort(np.append(self.outliers_, outliers))
-        self.duality_gap_ = max(self.duality_gap_, gap)
-        return prototype
+        return prototype, Details(solution.n_iter, solution.gap, cluster.rows[rows], weights, outliers)
+
+    def _set_details(self, details: dict[Any, Details], n: int) -> None:
+        found = list(details.values())
+        self.n_iter_ = max(detail.n_iter for detail in found)
+        self.duality_gap_ = max(detail.gap for detail in found)
+        self.outliers_ = np.sort(np.concatenate([detail.outliers for detail in found]))
+        self.row_weights_ = np.zeros(n)
+        for detail in found:
+            self.row_weights_[detail.rows] = detail.weights
 
     def _spared(self, costs: Costs) -> Floats:
         """What it costs to leave each object without a representative."""
@@ -195,33 +224,30 @@ class DS3(Selector):
         least[np.isinf(least)] = 0  # anybody represents it at no cost
         return float(self.beta) * np.exp(-least / float(self.sigma))
 
-    def _solve(self, costs: Costs, spared: Floats, multiplicity: Counts) -> tuple[NDArray[np.intp], Floats, float]:
-        """The rows in use, their shares of each object, and the relative duality gap."""
+    def _solve(self, costs: Costs, spared: Floats, multiplicity: Integers) -> "Solution":
         if not costs.any():  # all the same: any object stands for all
-            return np.array([0]), np.ones((1, len(costs))), 0.0
+            return Solution(np.array([0]), np.ones((1, len(costs))), 0.0, 1)
         price = None if self.alpha is None else float(self.alpha) * largest_lambda(costs, self.p, multiplicity)
         if self.p == 2 and price:
             return self._relax(costs, price, spared, multiplicity)
         budget = float(self.budget) if price is None else np.inf
-        solution = ds3_facility.solve(costs, ds3_facility.Openings(price, budget), spared)
-        self._note(solution.n_iter, solution.gap, "the linear program is too large; use fewer objects")
-        return *ds3_facility.serve(costs, solution.answer, spared), solution.gap
+        solved = ds3_facility.solve(costs, ds3_facility.Openings(price, budget), spared)
+        self._warn(solved.gap, "the linear program is too large; use fewer objects")
+        return Solution(*ds3_facility.serve(costs, solved.answer, spared), solved.gap, solved.n_iter)
 
-    def _relax(
-        self, costs: Costs, price: float, spared: Floats, multiplicity: Counts
-    ) -> tuple[NDArray[np.intp], Floats, float]:
+    def _relax(self, costs: Costs, price: float, spared: Floats, multiplicity: Integers) -> "Solution":
         columns, weights, radii = costs.T, np.full(len(costs), price), np.sqrt(multiplicity)
         if self.outliers:
             columns, weights = np.column_stack([columns, spared.astype(columns.dtype)]), np.append(weights, 0)
         columns = np.ascontiguousarray(columns / radii.astype(columns.dtype)[:, None])
         relaxed = ds3_admm.solve(columns, weights, radii, float(self.tol), int(self.max_iter))
-        self._note(relaxed.n_iter, relaxed.gap, f"raise max_iter above {self.max_iter}")
+        self._warn(relaxed.gap, f"raise max_iter above {self.max_iter}")
         shares = (relaxed.answer / relaxed.answer.sum(axis=1, keepdims=True))[:, : len(costs)].T
         rows = np.flatnonzero(shares.max(axis=1) > 0)
-        return rows, shares[rows].astype(np.float64), relaxed.gap
+        return Solution(rows, shares[rows].astype(np.float64), relaxed.gap, relaxed.n_iter)
 
-    def _note(self, n_iter: int, gap: float, remedy: str) -> None:
-        self.n_iter_ = max(self.n_iter_, n_iter)
+    def _warn(self, gap: float, remedy: str) -> None:
+        """Warn if the solver has stopped short of the gap that was asked for."""
         if gap > self.tol:
             warnings.warn(
                 f"DS3 stopped at a duality gap of {gap:.2g}, above tol={self.tol:g}; {remedy}, or raise tol.",
@@ -230,7 +256,7 @@ class DS3(Selector):
             )
 
 
-def dissimilarities(space: Space, multiplicity: Counts, n_jobs: int | None, bytes_a_pair: int) -> tuple[Costs, float]:
+def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> tuple[Costs, float]:
     """The cost of representing object j by object i, and the mean similarity of different objects.
 
     An object stands for `multiplicity` equal ones. They are different objects, as similar as the object is to itself.
@@ -249,7 +275,7 @@ def dissimilarities(space: Space, multiplicity: Counts, n_jobs: int | None, byte
         x, r = np.meshgrid(objects[at : at + step], objects, indexing="ij")
         asked = x < r if space.symmetric else x != r
         x, r = x[asked], r[asked]
-        similarities = in_batches(space.score, x, r, n_jobs, space.threaded)
+        similarities = space.score(x, r)
         largest = max(largest, float(similarities.max(initial=-np.inf)))
         counted = float((similarities * (multiplicity[x] * multiplicity[r])).sum())
         total += 2 * counted if space.symmetric else counted
@@ -272,7 +298,7 @@ def dissimilarities(space: Space, multiplicity: Counts, n_jobs: int | None, byte
     return costs, total / (size * (size - 1)) if size > 1 else np.nan
 
 
-def largest_lambda(costs: Costs, p: float, multiplicity: Counts) -> float:
+def largest_lambda(costs: Costs, p: float, multiplicity: Integers) -> float:
     """lambda_max: with a larger lambda one representative is enough (for p = inf, usually).
 
     The costs of a column are those of all the equal objects that it stands for.
@@ -289,6 +315,6 @@ def largest_lambda(costs: Costs, p: float, multiplicity: Counts) -> float:
     return largest
 
 
-def _server(shares: Floats, costs: Costs) -> NDArray[np.intp]:
+def _server(shares: Floats, costs: Costs) -> Positions:
     """Of each object the place of the representative with its largest share; of the cheapest if none has any."""
     return np.where(shares.max(axis=0) > 0, shares.argmax(axis=0), costs.argmin(axis=0))

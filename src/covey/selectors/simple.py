@@ -5,11 +5,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from covey.arrays import Positions
 from covey.prototype import Prototype
-from covey.selectors.base import Cluster, Selector
+from covey.selectors.base import Selector
+from covey.selectors.cluster import Cluster
+from covey.similarity.similarity import SimilarityLike
 
 
 class RandomSelector(Selector):
@@ -40,7 +42,7 @@ class RandomSelector(Selector):
         fraction: float = 0.05,
         *,
         n: int | Mapping[Any, int] | None = None,
-        similarity: Any = "cosine",
+        similarity: SimilarityLike = "cosine",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -50,7 +52,7 @@ class RandomSelector(Selector):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
         size = cluster.members.size
         n: Any = self.n
         if isinstance(n, Mapping):
@@ -74,19 +76,17 @@ class KeepAll(Selector):
     verbose : int, default=0
     """
 
-    random_state = None
-
     _parameter_constraints: ClassVar[dict[str, Any]] = {"similarity": "no_validation", "verbose": ["verbose"]}
 
-    def __init__(self, *, similarity: Any = "cosine", verbose: int = 0) -> None:
+    def __init__(self, *, similarity: SimilarityLike = "cosine", verbose: int = 0) -> None:
         self.similarity = similarity
         self.verbose = verbose
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
         return standing_for_themselves(cluster, cluster.members)
 
 
-def standing_for_themselves(cluster: Cluster, indices: NDArray[np.intp]) -> Prototype:
+def standing_for_themselves(cluster: Cluster, indices: Positions) -> Prototype:
     """The prototype of objects chosen without any similarity: each is known to cover only itself."""
     members = cluster.members
     return Prototype(

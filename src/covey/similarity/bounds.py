@@ -10,19 +10,17 @@ where q.r is a sum of small whole numbers: exact, and read from a quarter of the
 would not have entered a neighbor list, so leaving it out changes nothing but the time.
 """
 
+from collections.abc import Callable
 from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from covey.runtime.executor import in_batches, run
+from covey.arrays import Floats, Indices
+from covey.runtime.executor import Executor
 from covey.runtime.prefetch import look_ahead
-from covey.similarity.rows import DenseRows
-from covey.similarity.similarity import Similarity
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
 
 MARGIN = 1e-9
 """Relative to the squared lengths of the rows, for the rounding of float64 sums here and in the score itself."""
@@ -36,36 +34,54 @@ AHEAD = 4
 
 
 class Bounds:
-    """What similarities of dense rows cannot exceed; `terms` are the rows' squared lengths.
+    """What similarities of dense rows cannot exceed.
 
-    `exact` if nothing was lost: rows of small whole numbers (pixels, counts, fingerprints) have bounds that are their
-    scores, to the bit.
+    `exact` says whether nothing was lost: rows of small whole numbers (pixels, counts, fingerprints) have bounds that
+    are their scores, to the bit.
+
+    Parameters
+    ----------
+    values : array of shape (n, width)
+        The rows.
+    terms : float array of shape (n,)
+        Their squared lengths.
+    is_dot : bool
+        Whether similarities are made of dot products; else they are made of squared distances.
+    finish : callable
+        ``finish(sums, a, b)`` makes similarities from these and from the squared lengths of both rows.
+    executor : Executor
+        Its threads round the rows and compute the bounds.
     """
 
-    def __init__(self, similarity: Similarity, rows: DenseRows, terms: Floats, n_jobs: int | None) -> None:
-        self._convert, self._measure, self._width = similarity.convert, similarity.measure, rows.width
-        signed = rows.n > 0 and rows.values.min() < 0
-        self._codes = np.empty(rows.values.shape, dtype=np.int8 if signed else np.uint8)
-        self._parts = np.empty((rows.n, 4))  # of each row: its step, |q|, |e|, and its term
+    def __init__(
+        self,
+        values: NDArray[Any],
+        terms: Floats,
+        is_dot: bool,
+        finish: Callable[[Floats, Floats, Floats], Floats],
+        executor: Executor,
+    ) -> None:
+        self._bound, self._finish, self._executor = largest_dot if is_dot else smallest_squared, finish, executor
+        signed = len(values) > 0 and values.min() < 0
+        self._codes = np.empty(values.shape, dtype=np.int8 if signed else np.uint8)
+        self._parts = np.empty((len(values), 4))  # of each row: its step, |q|, |e|, and its term
         self._parts[:, 3] = terms
-        chunks = [slice(at, at + CHUNK_ROWS) for at in range(0, rows.n, CHUNK_ROWS)]
-        run(lambda chunk: round_rows(rows.values[chunk], self._codes[chunk], self._parts[chunk]), chunks, n_jobs, True)
-        self.exact = self._measure.statistic == "dot" and not self._parts[:, 2].any()
+        chunks = [slice(start, start + CHUNK_ROWS) for start in range(0, len(values), CHUNK_ROWS)]
+        executor.run(lambda chunk: round_rows(values[chunk], self._codes[chunk], self._parts[chunk]), chunks)
+        self.exact = is_dot and not self._parts[:, 2].any()
 
-    def renumbered(self, order: Indices) -> "Bounds":
+    def renumbered(self, order: Indices) -> Self:
         other = copy(self)
         other._codes, other._parts = self._codes[order], self._parts[order]
         return other
 
-    def of(self, i: Indices, j: Indices, n_jobs: int | None) -> Floats:
-        """Numbers that s(i[t], j[t]) does not exceed."""
-        return in_batches(self._of, i, j, n_jobs, threaded=True)
+    def of(self, i: Indices, j: Indices) -> Floats:
+        return self._executor.in_batches(self._of, i, j)
 
     def _of(self, i: Indices, j: Indices) -> Floats:
         sums, a, b = np.empty((3, i.size))
-        bound = largest_dot if self._measure.statistic == "dot" else smallest_squared
-        bound(self._codes, self._parts, i, j, sums, a, b)
-        return self._convert(self._measure.finish(sums, a, b, self._width))
+        self._bound(self._codes, self._parts, i, j, sums, a, b)
+        return self._finish(sums, a, b)
 
 
 @njit(cache=True, nogil=True)

@@ -1,61 +1,48 @@
-"""The seam: objects and a similarity, asked by index.
-
-Everything to the right of this module (graphs, coverage, classification) knows indices, not data. It asks a `Space`
-to `score` aligned arrays of indices, i on the left side and j on the right; both sides are the same objects for a
-cluster, queries and representatives for a classifier. Evaluations are counted here, once, exactly.
-
-A space that can be screened also gives `estimates` of whole blocks by matrix products. They only decide which pairs
-are worth scoring: whatever the block size or the BLAS, the scores themselves come from `score`.
-"""
+"""What X may be: arrays, CSR matrices, frames, and lists of anything. It becomes a collection."""
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from covey.similarity.objects import Objects, count
-from covey.similarity.rows import rows_of
+from covey.arrays import Positions
+from covey.similarity.collection import Collection, Representatives
+from covey.similarity.collections.matrix import MatrixCollection, MatrixColumns
+from covey.similarity.collections.profiles import ProfileCollection
+from covey.similarity.collections.rows import RowCollection
+from covey.similarity.collections.sequence import SequenceCollection
+from covey.similarity.collections.strings import StringCollection
+from covey.similarity.inputs import are_profiles, check_input
 from covey.similarity.similarity import Similarity
-from covey.similarity.space import RenumberedSpace, Space
-from covey.similarity.spaces.functions import BatchSpace, CompiledSpace, FunctionSpace, ObjectSpace
-from covey.similarity.spaces.matrix import MatrixSpace
-from covey.similarity.spaces.rows import RowSpace
-from covey.similarity.spaces.strings import StringSpace
-
-__all__ = ["MatrixSpace", "RenumberedSpace", "RowSpace", "Space", "space_of"]
-
-Positions = NDArray[np.intp]
 
 
-def space_of(
-    objects: Objects,
-    similarity: Similarity,
-    rows: Positions | None = None,
-    against: Objects | None = None,
-    against_rows: Positions | None = None,
-    n_jobs: int | None = None,
-) -> Space:
-    """Objects among themselves, or `objects` (queries) `against` others; `rows` tell where they came from.
+def collect(X: Any, similarity: Similarity, estimator: Any = None) -> Collection:
+    """X under a similarity, checked; a collection stays as it is.
 
-    `n_jobs` processes call a plain Python function; compiled ones leave threads to their callers.
+    The number and the names of the columns, if X has any, are recorded on the estimator.
     """
-    square = against is None
-    right: Objects = objects if square else against
+    collection = X if isinstance(X, Collection) else _collection(X, similarity, estimator)
+    if estimator is not None:
+        collection.record_columns(estimator)
+    return collection
+
+
+def collect_representatives(
+    objects: Any, similarity: Similarity, rows: Positions, n_columns: int | None
+) -> Representatives:
+    """The representatives that were stored as these `objects`: the given rows of an X, of `n_columns` if it had any."""
     if similarity.kind == "matrix":
-        return MatrixSpace(similarity, objects, square)
-    if similarity.kind == "rows":
-        return RowSpace(similarity, *rows_of(objects, right, similarity.measure), square)
+        return MatrixColumns(similarity, objects, n_columns=0 if n_columns is None else n_columns)
+    collection = _collection(objects, similarity, None)
+    collection.rows = rows
+    return collection
+
+
+def _collection(X: Any, similarity: Similarity, estimator: Any) -> Collection:
+    X = check_input(X)
+    if similarity.kind == "matrix":
+        return MatrixCollection.of(X, similarity, estimator)
     if similarity.kind == "strings":
-        return StringSpace(similarity, objects, right, square)
-    rows = np.arange(count(objects)) if rows is None else rows
-    against_rows = rows if square or against_rows is None else against_rows
-    space: type[FunctionSpace] = BatchSpace
-    if similarity.kind == "objects":
-        compiled = _is_compiled(similarity.function) and not isinstance(objects, list)
-        space = CompiledSpace if compiled else ObjectSpace
-    return space(similarity, objects, right, rows, against_rows, square, n_jobs)
-
-
-def _is_compiled(function: Any) -> bool:
-    """Told without importing numba, which a plain callable does not need."""
-    return type(function).__module__.startswith("numba.") and hasattr(function, "py_func")
+        return StringCollection.of(X, similarity)
+    if similarity.kind in ("objects", "batches"):
+        return SequenceCollection.of(X, similarity, estimator)
+    if are_profiles(X):
+        return ProfileCollection.of(X, similarity)
+    return RowCollection.of(X, similarity, estimator)

@@ -17,7 +17,7 @@ What is equal depends on what the similarity sees:
 Rows are compared by a hash of their numbers first, and then number by number, so that no hash can merge what differs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
@@ -27,15 +27,12 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from covey.similarity.objects import Objects, count
-from covey.similarity.rows import profile_rows
-from covey.similarity.similarity import Similarity
+from covey.arrays import Flags, Integers, Positions
 
-Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
-Places = NDArray[np.intp]
 
 CHUNK_ROWS = 4096
+"""Rows are compared so many at a time, so that their copies take little memory."""
 SAME_DIRECTION = 1e10
 """Rows scaled to a largest number of 1 are compared in units of 1 / this: rows that agree in them have cosine 1."""
 
@@ -48,25 +45,23 @@ class Distinct:
     in `first`.
     """
 
-    first: Places
-    kind: Places
+    first: Positions
+    kind: Positions
 
     @property
-    def multiplicity(self) -> NDArray[np.int64]:
+    def multiplicity(self) -> Integers:
         """How many objects there are of each kind."""
         return np.bincount(self.kind, minlength=self.first.size)
 
 
-def distinct(objects: Objects, similarity: Similarity) -> Distinct:
-    """Tell which of these checked objects the similarity cannot tell apart."""
-    if similarity.kind == "matrix":
-        return _distinct_in_matrix(objects, similarity)
-    if similarity.kind == "rows":
-        rows = profile_rows(objects) if isinstance(objects, list) else objects
-        return _distinct_rows(_Rows(rows, similarity.function == "cosine"))
-    if sp.issparse(objects) or (isinstance(objects, np.ndarray) and objects.ndim == 2 and objects.dtype.kind in "biuf"):
-        return _distinct_rows(_Rows(objects, scaled=False))
-    held = [objects[at] for at in range(count(objects))]  # as long as keys are made: some are told by their id
+def distinct_rows(rows: Any, up_to_length: bool = False) -> Distinct:
+    """Which rows of an array or a CSR array are equal, or at least point in the same direction (`up_to_length`)."""
+    return _distinct_rows(_Rows(rows, scaled=up_to_length))
+
+
+def distinct_objects(objects: Sequence[Any]) -> Distinct:
+    """Which objects are of one type and equal in Python's sense."""
+    held = list(objects)  # as long as keys are made, since some objects are told apart by their id
     return _distinct_keys(list(map(_key, held)))
 
 
@@ -101,7 +96,7 @@ class _Rows:
     def hashes(self) -> Hashes:
         return _in_chunks(self.n, lambda chunk: _hash(self.chunk(chunk)))
 
-    def equal(self, a: Places, b: Places) -> NDArray[np.bool_]:
+    def equal(self, a: Positions, b: Positions) -> Flags:
         return _in_chunks(a.size, lambda chunk: _all_equal(self.chunk(a[chunk]), self.chunk(b[chunk])))
 
 
@@ -109,15 +104,15 @@ def _distinct_rows(rows: _Rows) -> Distinct:
     return _verified(_distinct_hashes(rows.hashes()), rows.equal)
 
 
-def _distinct_in_matrix(matrix: Any, similarity: Similarity) -> Distinct:
-    """Objects with equal rows and equal columns that are similar to themselves, or at no distance."""
+def distinct_in_matrix(matrix: Any, of_distances: bool) -> Distinct:
+    """Which objects have equal rows and equal columns, and are similar to themselves, or at no distance."""
     across, down = _Rows(matrix, scaled=False), _Rows(matrix.T, scaled=False)
     itself = matrix.diagonal()
     least = matrix.min(axis=1)
     least = least.toarray().ravel() if sp.issparse(least) else least
-    alike = itself == 0 if similarity.conversion is not None else (itself > 0) | (itself > least)
+    alike = itself == 0 if of_distances else (itself > 0) | (itself > least)
 
-    def equal(a: Places, b: Places) -> NDArray[np.bool_]:
+    def equal(a: Positions, b: Positions) -> Flags:
         return alike[a] & across.equal(a, b) & down.equal(a, b)
 
     return _verified(_distinct_hashes(across.hashes() * np.uint64(3) + down.hashes()), equal)
@@ -128,7 +123,7 @@ def _distinct_hashes(hashes: Hashes) -> Distinct:
     return _in_order(first, kind)
 
 
-def _verified(found: Distinct, equal: Callable[[Places, Places], NDArray[np.bool_]]) -> Distinct:
+def _verified(found: Distinct, equal: Callable[[Positions, Positions], Flags]) -> Distinct:
     """Objects that only seem to be equal to the first of their kind become kinds of their own."""
     if found.first.size == found.kind.size:
         return found
@@ -145,7 +140,7 @@ def _distinct_keys(keys: list[Any]) -> Distinct:
     return _in_order(np.unique(kind, return_index=True)[1], kind)
 
 
-def _in_order(first: Places, kind: Places) -> Distinct:
+def _in_order(first: Positions, kind: Positions) -> Distinct:
     """Number the kinds by their first objects."""
     order = np.argsort(first)
     number = np.empty(order.size, dtype=np.intp)
@@ -184,7 +179,7 @@ def _hash(rows: Any) -> Hashes:
     return hash_runs(rows.data.view(np.uint64) ^ columns, rows.indptr)
 
 
-def _all_equal(a: Any, b: Any) -> NDArray[np.bool_]:
+def _all_equal(a: Any, b: Any) -> Flags:
     if not sp.issparse(a):
         # Bits are compared, not numbers: what is no number is the same only to itself.
         return np.asarray((a.view(np.uint64) == b.view(np.uint64)).all(axis=1))

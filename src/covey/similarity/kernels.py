@@ -1,13 +1,16 @@
 """Compiled sums over the coordinates of two rows: all that the named similarities need of the data.
 
 Each kernel takes the rows of both sides, aligned index arrays i and j, and fills `out[t]` with one sum for the pair
-(left[i[t]], right[j[t]]). What the sum means (a cosine, a distance) is decided in `similarity.py`, on whole arrays.
+(left[i[t]], right[j[t]]). What the sum means (a cosine, a distance) is decided by the tables in `named.py`, on whole
+arrays.
 
 A sum is vectorised only if the function that contains its loop may reassociate additions; the order of the additions
 is then the compiler's, but it is the same for every call. One compiled function therefore *defines* each sum: the
 same two rows give the same bits in any batch, on any thread, and with the two sides exchanged. Sums are made in
 float64, whatever the rows are stored in, so those of whole numbers are exact.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -149,3 +152,26 @@ def lone_term(term, x):  # type: ignore[no-untyped-def]
     if term == ABSOLUTE:
         return abs(x)
     return 1.0
+
+
+class Statistic(NamedTuple):
+    """The compiled loops of one sum over coordinates.
+
+    `dense` is the loop over dense rows. `term` tells the loops over CSR rows what to add. `shared` says whether only
+    columns that both rows store add anything.
+    """
+
+    dense: Any
+    term: int
+    shared: bool
+
+
+STATISTICS = {
+    "dot": Statistic(dense_dot, DOT, shared=True),
+    "minimum": Statistic(dense_minimum, MINIMUM, shared=True),
+    "squared": Statistic(dense_squared, SQUARED, shared=False),
+    "absolute": Statistic(dense_absolute, ABSOLUTE, shared=False),
+    "mismatches": Statistic(dense_mismatches, MISMATCHES, shared=False),
+}
+"""The sums that `named.py` may ask for. A new one needs a row here, a dense loop, and its terms in `shared_term` and
+`lone_term`."""

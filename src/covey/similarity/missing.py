@@ -3,7 +3,10 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from covey.arrays import Flags
 
 
 def is_missing(value: Any) -> bool:
@@ -18,7 +21,7 @@ def is_missing(value: Any) -> bool:
         return False
 
 
-def missing_in(values: NDArray[Any]) -> NDArray[np.bool_]:
+def missing_in(values: NDArray[Any]) -> Flags:
     """Which entries of an array of any type are missing."""
     if values.dtype.kind == "f":
         return np.isnan(values)
@@ -38,5 +41,15 @@ def refuse_masked(values: Any, name: str) -> None:
 
 def place(position: Any) -> str:
     """Where an entry is, in words."""
-    row, *column = (int(at) for at in position)
+    row, *column = map(int, position)
     return f"row {row}, column {column[0]}" if column else f"position {row}"
+
+
+def first_marked(X: Any, marked: Flags) -> tuple[Any, str]:
+    """The first entry that is marked, and its place; of a sparse X only stored entries are."""
+    if not sp.issparse(X):
+        where = tuple(np.argwhere(marked)[0])
+        return X[where], place(where)
+    position = int(np.flatnonzero(marked)[0])
+    row = int(np.searchsorted(X.indptr, position, side="right")) - 1
+    return X.data[position], place((row, X.indices[position]))

@@ -1,9 +1,9 @@
 """Processes for callables that hold the interpreter lock.
 
 1. Time the first pairs. Processes are worth their while only if the work left is longer than `WORTH_IT`.
-2. Write the space (objects and function) to a file, once; each worker reads it when it first meets it.
+2. Write the caller (objects and function) to a file, once. Each worker reads the file when it first meets it.
 3. Share out the pairs in batches of about `BATCH_SECONDS`, so that handing them over costs next to nothing.
-4. If the space cannot be written or read, say so once and go on in this process.
+4. If the caller cannot be written or read, say so once and go on in this process.
 
 A worker answers with its batch's values, or with the error that one process would have raised. The values are those of
 one process, in the same order; evaluations are counted by the caller.
@@ -17,21 +17,23 @@ import time
 import traceback
 import warnings
 import weakref
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs, wrap_non_picklable_objects
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
+from covey.arrays import Floats, Indices
 
 TIMED = 64
+"""How many pairs are timed: few enough to cost little, and enough to even out a slow one."""
 WORTH_IT = 0.5
+"""Seconds of work from which processes are worth their while: starting them takes about as long."""
 BATCH_SECONDS = 0.1
+"""How long a worker computes before it answers: often enough for a progress bar, and a hundred times longer than it
+takes to hand a batch over."""
 
 _at_hand: tuple[str, Any] = ("", None)
-"""A worker keeps the space that it read last."""
+"""A worker keeps the caller that it read last."""
 
 _complained_of: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 """Similarities that a warning was about, by identity: the clusters of one fit share theirs."""
@@ -42,7 +44,7 @@ class OneProcessWarning(UserWarning):
 
 
 class UnsendableError(Exception):
-    """A space cannot be written by this process, or cannot be read by a worker."""
+    """A caller cannot be written by this process, or cannot be read by a worker."""
 
 
 class Answer(NamedTuple):
@@ -56,59 +58,74 @@ class Answer(NamedTuple):
     """How the cause came about, in the worker's words."""
 
 
-class Pool:
-    """Calls a space's own function in several processes.
+class Caller(Protocol):
+    """What processes can be asked to do: compute the values of pairs of objects."""
 
-    It belongs to its space but does not hold it, so that the file goes when the space does.
+    similarity: Any
+
+    def __call__(self, i: Indices, j: Indices) -> Floats: ...
+
+
+class Pool:
+    """Lets several processes work for a caller.
+
+    Attributes
+    ----------
+    n_under_way : int
+        How many values of the call under way the workers have sent back.
     """
 
     def __init__(self, n_jobs: int | None) -> None:
+        self.n_under_way = 0
         self._n_jobs = n_jobs
         self._seconds: float | None = None  # of one pair
         self._path: str | None = None
 
-    def call(self, space: Any, i: Indices, j: Indices) -> Floats:
+    def call(self, caller: Caller, i: Indices, j: Indices) -> Floats:
+        """caller(i, j), computed by several processes if that is worth their while. Always pass the same caller."""
         n_processes = effective_n_jobs(self._n_jobs)
         if n_processes == 1:
-            return space._call(i, j)
+            return caller(i, j)
         start = time.perf_counter()
-        first = space._call(i[:TIMED], j[:TIMED]) if self._seconds is None else np.empty(0)
+        first = caller(i[:TIMED], j[:TIMED]) if self._seconds is None else np.empty(0)
         if first.size:
             self._seconds = (time.perf_counter() - start) / first.size
         i, j = i[first.size :], j[first.size :]
         seconds = self._seconds or 0.0
         if seconds * i.size <= WORTH_IT:
-            return np.concatenate([first, space._call(i, j)])
+            return np.concatenate([first, caller(i, j)])
         size = min(math.ceil(BATCH_SECONDS / seconds), -(-i.size // n_processes))
         try:
-            return np.concatenate([first, *self._share_out(space, i, j, size, n_processes)])
+            return np.concatenate([first, *self._share_out(caller, i, j, size, n_processes)])
         except UnsendableError as error:
             self._n_jobs = 1
-            _complain(space.similarity, error)
-            return np.concatenate([first, space._call(i, j)])
+            _complain(caller.similarity, error)
+            return np.concatenate([first, caller(i, j)])
+        finally:
+            self.n_under_way = 0
 
-    def _share_out(self, space: Any, i: Indices, j: Indices, size: int, n_processes: int) -> list[Floats]:
-        path = self._file(space)
+    def _share_out(self, caller: Caller, i: Indices, j: Indices, size: int, n_processes: int) -> list[Floats]:
+        path = self._file(caller)
         answers = Parallel(n_jobs=n_processes, return_as="generator")(
-            delayed(_work)(path, i[at : at + size], j[at : at + size]) for at in range(0, i.size, size)
+            delayed(_work)(path, i[start : start + size], j[start : start + size]) for start in range(0, i.size, size)
         )
         parts, failures = [], []
         for answer in answers:  # all of them: a call left behind would go on
             parts.append(answer.values)
-            space._under_way += answer.values.size
+            self.n_under_way += answer.values.size
             failures += [] if answer.error is None else [answer]
         for failure in failures:
             assert failure.error is not None
             raise failure.error from _cause(failure)
         return parts
 
-    def _file(self, space: Any) -> str:
+    def _file(self, caller: Caller) -> str:
         if self._path is None:
             handle, self._path = tempfile.mkstemp(prefix="covey-")
             weakref.finalize(self, os.unlink, self._path)
             with os.fdopen(handle, "wb") as file:
                 try:
-                    pickle.dump(_sendable(space), file)
+                    pickle.dump(_sendable(caller), file)
                 except Exception as error:  # whatever the user's objects raise when they are asked for their state
                     raise UnsendableError(_in_one_line(error)) from error
         return self._path
@@ -140,7 +157,7 @@ def _work(path: str, i: Indices, j: Indices) -> Answer:
     except Exception as error:  # whatever the user's objects raise when they are made again
         return Answer(np.empty(0), UnsendableError(_in_one_line(error)))
     try:
-        return Answer(_at_hand[1]._call(i, j))
+        return Answer(_at_hand[1](i, j))
     except (RuntimeError, TypeError) as error:
         return _failure(error)
 

@@ -1,87 +1,140 @@
 """Rows of numbers, dense or CSR: the storage behind the named similarities.
 
-Both kinds answer the same three questions by index: the sum of a statistic over the coordinates of a pair of rows
-(`sums`), the same of each row with itself (`with_itself`), and matrix products of blocks with their relative error.
-Float32 stays float32; booleans and small integers become float32, which holds them exactly; the rest float64.
+Both kinds answer the same questions by index: the sum of a statistic over the coordinates of a pair of rows (`sums`),
+the same of each row with itself (`own_terms`), and matrix products of blocks with their rounding. Float32 stays
+float32; booleans and small integers become float32, which holds them exactly; the rest becomes float64.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.similarity import kernels
-from covey.similarity.objects import Objects
-from covey.similarity.similarity import Measure, Rounding
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
+from covey.arrays import Flags, Floats, Indices, Positions
+from covey.similarity.kernels import STATISTICS, csr_shared_sum, csr_sum, dense_weighted_sum
 
 
-class DenseRows:
-    def __init__(self, values: NDArray[Any]) -> None:
-        self.values = np.ascontiguousarray(values)
+class Rows:
+    """What dense and CSR rows have in common.
+
+    Attributes
+    ----------
+    hubs : bool
+        Whether rows of this kind often have hubs: a few that are near to very many others.
+    exact_up_to : int
+        Up to so many rows all pairs are screened by matrix products about as fast as NN-Descent scores its few.
+    rounds_to_bytes : bool
+        Whether `bounds.py` can keep the rows in a byte a number.
+    """
+
+    hubs: bool
+    exact_up_to: int
+    rounds_to_bytes: bool
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
         self.n, self.width = values.shape
+        self._own_terms: dict[str, Floats] = {}
+
+    def own_terms(self, statistic: str | None) -> Floats:
+        """The statistic of each row with itself; 0 if there is none. It is computed when it is first asked for."""
+        if statistic is None:
+            return np.zeros(self.n)
+        if statistic not in self._own_terms:
+            every = np.arange(self.n, dtype=np.int32)
+            self._own_terms[statistic] = self.sums(statistic, every, self, every)
+        return self._own_terms[statistic]
 
     @property
-    def rounding(self) -> Rounding:
-        """Of matrix products, in any order of addition, with a margin."""
-        return _rounding(self.width, self.values.dtype)
+    def n_terms(self) -> int:
+        """How many products at most are added up for a pair of rows."""
+        raise NotImplementedError
+
+    def sums(self, statistic: str, i: Indices, other: Any, j: Indices) -> Floats:
+        """The sum of the statistic over the coordinates of each pair of a row of these and a row of the other side."""
+        raise NotImplementedError
+
+    def nonzero(self, positions: Positions) -> Flags:
+        """Which of these rows hold anything but zeros."""
+        raise NotImplementedError
+
+    def weighted_sum(self, weights: Floats) -> Floats:
+        """The sum of all rows, each times its weight, in an order of additions that no number of threads changes."""
+        raise NotImplementedError
+
+    def products(self, rows: slice, other: Any, columns: slice) -> NDArray[Any]:
+        """The matrix product of some rows with some rows of the other side."""
+        raise NotImplementedError
+
+
+class DenseRows(Rows):
+    hubs = False
+    exact_up_to = 10_000
+    rounds_to_bytes = True
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        super().__init__(np.ascontiguousarray(values))
+
+    @property
+    def n_terms(self) -> int:
+        return self.width
 
     def sums(self, statistic: str, i: Indices, other: "DenseRows", j: Indices) -> Floats:
         out = np.empty(i.size)
-        getattr(kernels, f"dense_{statistic}")(self.values, other.values, i, j, out)
+        STATISTICS[statistic].dense(self.values, other.values, i, j, out)
         return out
 
-    def with_itself(self, statistic: str) -> Floats:
-        every = np.arange(self.n, dtype=np.int32)
-        return self.sums(statistic, every, self, every)
-
-    def nonzero(self, positions: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which of these rows hold anything but zeros."""
+    def nonzero(self, positions: Positions) -> Flags:
         return np.asarray(self.values[positions].any(axis=1))
 
     def weighted_sum(self, weights: Floats) -> Floats:
         total = np.zeros(self.width)
-        kernels.dense_weighted_sum(self.values, weights, total)
+        dense_weighted_sum(self.values, weights, total)
         return total
 
     def products(self, rows: slice, other: "DenseRows", columns: slice) -> NDArray[Any]:
         return self.values[rows] @ other.values[columns].T
 
 
-class CsrRows:
+class CsrRows(Rows):
+    hubs = True
+    exact_up_to = 20_000
+    rounds_to_bytes = False
+
     def __init__(self, values: sp.csr_array) -> None:
         if not values.has_canonical_format or (values.data == 0).any():
             values = values.copy()  # the user's matrix stays as it is
             values.sum_duplicates()
             values.eliminate_zeros()
-        self.values = values
-        self.n, self.width = values.shape
+        super().__init__(values)
+
+    def widened(self, width: int) -> "CsrRows":
+        """The same rows with further columns, all empty."""
+        if width == self.width:
+            return self
+        parts = (self.values.data, self.values.indices, self.values.indptr)
+        wider = CsrRows(sp.csr_array(parts, shape=(self.n, width)))
+        wider._own_terms = self._own_terms
+        return wider
 
     @property
-    def rounding(self) -> Rounding:
-        return _rounding(int(np.diff(self.values.indptr).max(initial=0)), self.values.dtype)
+    def n_terms(self) -> int:
+        return int(np.diff(self.values.indptr).max(initial=0))
 
     def sums(self, statistic: str, i: Indices, other: "CsrRows", j: Indices) -> Floats:
         a, b = self.values, other.values
         out = np.empty(i.size)
-        term = getattr(kernels, statistic.upper())
+        _, term, shared = STATISTICS[statistic]
         arguments = (a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, out)
         # Spreading a row out takes as long as the rows are wide: it must serve enough pairs.
-        if term in (kernels.DOT, kernels.MINIMUM) and self.width <= 64 * i.size:
-            kernels.csr_shared_sum(term, self.width, *arguments)
+        if shared and self.width <= 64 * i.size:
+            csr_shared_sum(term, self.width, *arguments)
         else:
-            kernels.csr_sum(term, *arguments)
+            csr_sum(term, *arguments)
         return out
 
-    def with_itself(self, statistic: str) -> Floats:
-        every = np.arange(self.n, dtype=np.int32)
-        return self.sums(statistic, every, self, every)
-
-    def nonzero(self, positions: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def nonzero(self, positions: Positions) -> Flags:
         return np.diff(self.values.indptr)[positions] > 0
 
     def weighted_sum(self, weights: Floats) -> Floats:
@@ -91,87 +144,13 @@ class CsrRows:
         return (self.values[rows] @ other.values[columns].T).toarray()
 
 
-def _rounding(n_terms: int, dtype: np.dtype[Any]) -> Rounding:
-    info = np.finfo(dtype)
-    return Rounding((n_terms + 16) * float(info.eps), (n_terms + 16) * float(info.tiny))
+def rows_of(values: Any, dtype: Any = None) -> Rows:
+    """Checked numbers as rows, in this precision or the one that fits them."""
+    values = values.astype(float_type(values.dtype) if dtype is None else dtype, copy=False)
+    return CsrRows(values) if sp.issparse(values) else DenseRows(values)
 
 
-Rows = DenseRows | CsrRows
-
-
-def rows_of(left: Objects, right: Objects, measure: Measure) -> tuple[Rows, Rows]:
-    """Both sides as rows of one kind, the right side's, and one precision; the same rows if they are the same."""
-    if isinstance(left, list) != isinstance(right, list):
-        raise TypeError("X must be of the kind passed to fit: either rows of numbers, or sets and dicts.")
-    if isinstance(right, list):
-        return _rows_of_profiles(left, right, measure)
-    dtype = np.result_type(_float_type(left.dtype), _float_type(right.dtype))
-    right_rows = _rows(right, measure, dtype)
-    if left is right:
-        return right_rows, right_rows
-    if sp.issparse(right) != sp.issparse(left):
-        left = sp.csr_array(left) if sp.issparse(right) else left.toarray()
-    return _rows(left, measure, dtype), right_rows
-
-
-def _rows(X: Objects, measure: Measure, dtype: Any) -> Rows:
-    X = X.astype(dtype, copy=False)
-    _check_domain(X, measure)
-    return CsrRows(X) if sp.issparse(X) else DenseRows(X)
-
-
-def _float_type(dtype: np.dtype[Any]) -> Any:
+def float_type(dtype: np.dtype[Any]) -> Any:
+    """The precision that numbers of a type are computed in."""
     exact_in_float32 = dtype.kind == "b" or (dtype.kind in "iuf" and dtype.itemsize <= 2)
     return np.float32 if exact_in_float32 or dtype == np.float32 else np.float64
-
-
-def _check_domain(X: Objects, measure: Measure) -> None:
-    values = X.data if sp.issparse(X) else X
-    if measure.domain == "nonnegative" and values.size and values.min() < 0:
-        raise ValueError(
-            f"X must not hold negative numbers for similarity='{measure.name}', got {values.min()}; "
-            "use 'cosine' or 'euclidean' for signed features."
-        )
-    if measure.domain == "binary":
-        other = values[(values != 0) & (values != 1)]
-        if other.size:
-            raise ValueError(
-                f"X must hold sets or rows of 0 and 1 for similarity='{measure.name}', got {other.flat[0]}; "
-                "pass X != 0 or sets, or use 'ruzicka' for weights."
-            )
-
-
-def _rows_of_profiles(left: list[Any], right: list[Any], measure: Measure) -> tuple[Rows, Rows]:
-    """Sets and dicts of numbers share one vocabulary, so that a key that only one side has still weighs in."""
-    if measure.statistic == "mismatches":
-        raise ValueError(f"similarity='{measure.name}' needs rows of one width, got sets or dicts; use 'jaccard'.")
-    vocabulary: dict[Any, int] = {}
-    right_parts = _encode(right, vocabulary)
-    left_parts = right_parts if left is right else _encode(left, vocabulary)
-    width = max(len(vocabulary), 1)
-    right_rows = _rows(_csr(right_parts, width), measure, np.float64)
-    return (right_rows if left is right else _rows(_csr(left_parts, width), measure, np.float64)), right_rows
-
-
-def profile_rows(profiles: list[Any]) -> sp.csr_array:
-    """Sets and dicts of numbers as rows, a column for each key."""
-    vocabulary: dict[Any, int] = {}
-    parts = _encode(profiles, vocabulary)
-    return _csr(parts, max(len(vocabulary), 1))
-
-
-def _csr(parts: tuple[Any, Any, Any], width: int) -> sp.csr_array:
-    values, columns, starts = parts
-    return sp.csr_array((values, columns, starts), shape=(len(starts) - 1, width))
-
-
-def _encode(profiles: Iterable[Any], vocabulary: dict[Any, int]) -> tuple[Any, Any, Any]:
-    """The values, columns and starts of a row for each checked profile; new keys enter the vocabulary."""
-    values: list[float] = []
-    columns: list[int] = []
-    starts = [0]
-    for profile in profiles:
-        columns.extend(vocabulary.setdefault(key, len(vocabulary)) for key in profile)
-        values.extend(profile.values() if isinstance(profile, dict) else [1.0] * len(profile))
-        starts.append(len(columns))
-    return np.array(values, dtype=np.float64), np.array(columns, dtype=np.int32), np.array(starts, dtype=np.int32)

@@ -1,16 +1,57 @@
-"""What a space answers, whatever its objects and its similarity are."""
+"""The seam: objects on two sides, asked by index for their similarity.
+
+Everything to the right of this stage (graphs, coverage, classification) knows indices, not data. It asks a `Space` to
+`score` aligned arrays of indices, i on the left side and j on the right. Both sides are the same objects for a cluster;
+for a classifier they are queries and representatives. Evaluations are counted here, once, exactly.
+
+A space that can be screened also gives `estimates` of whole blocks by matrix products. They only decide which pairs
+are worth scoring: whatever the block size or the BLAS library, the scores themselves come from `score`.
+
+A space also carries the threads that may work on it. Nobody to its right hands on a number of threads.
+"""
 
 import threading
 from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.similarity.bounds import Bounds
+from covey.arrays import Floats, Indices, Integers
+from covey.runtime.executor import Executor
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
+
+@dataclass(frozen=True)
+class ScoredPairs:
+    """Unordered pairs i < j with their similarity in both directions (the same array if symmetric)."""
+
+    i: Indices
+    j: Indices
+    forward: Floats
+    backward: Floats
+
+    def find(self, x: int, y: int) -> float | None:
+        """s(x, y), if the pair is among these."""
+        found = np.flatnonzero((self.i == min(x, y)) & (self.j == max(x, y)))
+        return float((self.forward if x < y else self.backward)[found[0]]) if found.size else None
+
+
+class UpperBounds(Protocol):
+    """Numbers that similarities cannot exceed, much cheaper than the similarities.
+
+    They are `exact` if each bound is the similarity itself.
+    """
+
+    exact: bool
+
+    def of(self, i: Indices, j: Indices) -> Floats:
+        """Numbers that s(i[t], j[t]) does not exceed."""
+        ...
+
+    def renumbered(self, order: Indices) -> Self:
+        """The bounds of the same objects under other numbers: t for order[t]."""
+        ...
 
 
 class Space(ABC):
@@ -22,6 +63,10 @@ class Space(ABC):
         How many objects each side has.
     symmetric : bool
         Both sides are the same objects and s(i, j) = s(j, i).
+    n_jobs : int or None
+        How many threads or processes may work on the space, as joblib counts them.
+    executor : Executor
+        Runs tasks that call `score`, on several threads if these gain anything.
     threaded : bool
         `score` may be called by several threads at once, and gains from it.
     screened : bool
@@ -44,8 +89,9 @@ class Space(ABC):
     hubs = False
     exact_up_to = 0
 
-    def __init__(self, n_left: int, n_right: int, symmetric: bool) -> None:
+    def __init__(self, n_left: int, n_right: int, symmetric: bool, n_jobs: int | None) -> None:
         self.n_left, self.n_right, self.symmetric = n_left, n_right, symmetric
+        self.n_jobs, self.executor = n_jobs, Executor(n_jobs if self.threaded else 1)
         self.n_evaluations = 0
         self.n_expected: int | None = None
         self._lock = threading.Lock()
@@ -53,10 +99,20 @@ class Space(ABC):
 
     def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
         """The similarities s(left[i[t]], right[j[t]]); not counted if they were when they were estimated."""
-        values = self._evaluate(i, j)
-        if counted:
-            self.count(i.size)
-        return values
+
+        def score_batch(a: Indices, b: Indices) -> Floats:
+            values = self._evaluate(a, b)
+            if counted:
+                self.count(a.size)
+            return values
+
+        return self.executor.in_batches(score_batch, i, j) if self.threaded else score_batch(i, j)
+
+    def score_pairs(self, i: Indices, j: Indices, counted: bool = True) -> ScoredPairs:
+        """Score unordered pairs, always from the lower to the higher index, and back if the space is not symmetric."""
+        i, j = np.minimum(i, j), np.maximum(i, j)
+        forward = self.score(i, j, counted)
+        return ScoredPairs(i, j, forward, forward if self.symmetric else self.score(j, i, counted))
 
     def count(self, evaluations: int) -> None:
         with self._lock:
@@ -74,6 +130,7 @@ class Space(ABC):
 
     @property
     def scan_rate(self) -> float:
+        """The evaluations as a share of all pairs."""
         return self.n_evaluations / max(self.n_pairs, 1)
 
     def with_itself(self) -> Floats:
@@ -89,7 +146,7 @@ class Space(ABC):
             self._of_copies[missing] = self.score(missing, missing)
         return self._of_copies[i]
 
-    def mean(self, multiplicity: NDArray[np.int64]) -> float | None:
+    def mean(self, multiplicity: Integers) -> float | None:
         """The exact mean similarity of two objects, each there so many times, if it costs no evaluations."""
         return None
 
@@ -101,7 +158,7 @@ class Space(ABC):
         """How far the `estimates` of each row may be off."""
         raise TypeError(f"{type(self).__name__} has no estimates.")
 
-    def bounds(self, n_jobs: int | None) -> Bounds | None:
+    def bounds(self) -> UpperBounds | None:
         """Upper bounds of scores that are much cheaper than scores, if there are any."""
         return None
 
@@ -113,8 +170,8 @@ class RenumberedSpace(Space):
     """The objects of a square space under other numbers: t for its order[t]. That space counts."""
 
     def __init__(self, space: Space, order: Indices) -> None:
-        super().__init__(space.n_left, space.n_right, space.symmetric)
         self.threaded, self.cheap = space.threaded, space.cheap
+        super().__init__(space.n_left, space.n_right, space.symmetric, space.n_jobs)
         self._space, self._order = space, order
 
     def count(self, evaluations: int) -> None:

@@ -1,151 +1,144 @@
-"""Any objects under a function of the user's own: one pair a call, many pairs a call, or compiled by numba."""
+"""Any objects under a function of the user's own: one pair a call, many pairs a call, or compiled by numba.
 
-from abc import abstractmethod
+A `Caller` calls the function and says in its errors which objects were to blame. It can be sent to other processes. A
+`FunctionSpace` decides where the caller works, checks what it answers, and counts.
+"""
+
+from abc import ABC, abstractmethod
 from array import array
 from functools import lru_cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from covey.similarity.objects import Objects, count
+from covey.arrays import Floats, Indices, Positions
 from covey.similarity.pool import Pool
 from covey.similarity.similarity import LARGEST, Similarity
 from covey.similarity.space import Space
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
-Positions = NDArray[np.intp]
-
 CHUNK = 1 << 16
-"""The most pairs of Python objects held in lists at a time."""
+"""The most pairs of Python objects that are held in lists at a time: a few megabytes."""
 
 
-class FunctionSpace(Space):
-    """Objects scored by a user's function; where each object came from is kept to name it in errors."""
+class Caller(ABC):
+    """Calls a function for pairs of objects.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        Holds the function.
+    left, right : sequences
+        The objects of both sides, in the form that the function wants.
+    left_names, right_names : int arrays
+        Where each object came from, to name it in errors.
+    left_noun : str
+        What an object of the left side is called in errors.
+    """
 
     def __init__(
         self,
         similarity: Similarity,
-        left: Objects,
-        right: Objects,
-        left_rows: Positions,
-        right_rows: Positions,
-        square: bool,
-        n_jobs: int | None,
+        left: Any,
+        right: Any,
+        left_names: Positions,
+        right_names: Positions,
+        left_noun: str,
     ) -> None:
-        super().__init__(count(left), count(right), symmetric=square and similarity.symmetric)
-        self._under_way = 0
-        self._pool = None if self.threaded else Pool(n_jobs)
         self.similarity, self._left, self._right = similarity, left, right
-        self._left_rows, self._right_rows = left_rows, right_rows
-        self._left_noun = "object" if square else "query"
+        self._left_names, self._right_names, self._left_noun = left_names, right_names, left_noun
 
-    def with_itself(self) -> Floats:
-        if self.similarity.conversion is None:
-            return np.ones(self.n_left)
-        return self.similarity.convert(np.zeros(self.n_left))
-
-    def n_done(self) -> int:
-        return self.n_evaluations + self._under_way
-
-    def _evaluate(self, i: Indices, j: Indices) -> Floats:
-        self._under_way = 0
-        values = self._call(i, j) if self._pool is None else self._pool.call(self, i, j)
-        self._under_way = 0
-        bad = ~(np.abs(values) < LARGEST)
-        if bad.any():
-            at = int(np.flatnonzero(bad)[0])
-            raise ValueError(self._complaint(i[at], j[at], f"returned {values[at]}"))
-        if self.similarity.conversion is not None and values.size and values.min() < 0:
-            at = int(np.argmin(values))
-            raise ValueError(
-                f"The distance of {self._name(i[at], j[at])} is {values[at]}, but a distance must not be negative; "
-                "pass a similarity without covey.from_distance."
-            )
-        return self.similarity.convert(values)
+    @property
+    def n_under_way(self) -> int:
+        """How many values of the call under way are there already."""
+        return 0
 
     @abstractmethod
-    def _call(self, i: Indices, j: Indices) -> Floats:
-        """The function's own values."""
+    def __call__(self, i: Indices, j: Indices) -> Floats:
+        """The function's own values for the pairs (left[i[t]], right[j[t]])."""
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What a worker process needs: neither lock nor pool."""
-        return {key: value for key, value in vars(self).items() if key not in ("_lock", "_pool")}
+    def names(self, i: int, j: int) -> str:
+        return f"{self._left_noun} {self._left_names[i]} and object {self._right_names[j]}"
 
-    def _name(self, i: int, j: int) -> str:
-        return f"{self._left_noun} {self._left_rows[i]} and object {self._right_rows[j]}"
-
-    def _complaint(self, i: int, j: int, what: str) -> str:
+    def complaint(self, i: int, j: int, what: str) -> str:
+        """What to say of a pair whose value is no similarity."""
         return (
-            f"The similarity of {self._name(i, j)} {what}, but it must be one finite real number, "
+            f"The similarity of {self.names(i, j)} {what}, but it must be one finite real number, "
             f"below {LARGEST:g} in magnitude; "
             "mend the similarity function or leave these objects out."
         )
 
-    def _failure(self, i: int, j: int, error: Exception) -> RuntimeError:
-        return RuntimeError(f"The similarity of {self._name(i, j)} raised {_brief(error)}.")
+    def failure(self, i: int, j: int, error: Exception) -> RuntimeError:
+        return RuntimeError(f"The similarity of {self.names(i, j)} raised {_brief(error)}.")
 
 
-class ObjectSpace(FunctionSpace):
-    """Any objects under a plain Python function, called once a pair."""
+class PairCaller(Caller):
+    """A plain Python function, called once a pair. Both sides are arrays of objects."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._values = array("d")  # of the chunk under way
-        self._left_objects = _object_array(self._left)
-        self._right_objects = self._left_objects if self._right is self._left else _object_array(self._right)
+        self._n_before, self._values = 0, array("d")  # of the call under way
 
-    def n_done(self) -> int:
-        return super().n_done() + len(self._values)
+    @property
+    def n_under_way(self) -> int:
+        return self._n_before + len(self._values)
 
-    def _call(self, i: Indices, j: Indices) -> Floats:
-        chunks = [self._call_chunk(i[at : at + CHUNK], j[at : at + CHUNK]) for at in range(0, i.size, CHUNK)]
+    def __call__(self, i: Indices, j: Indices) -> Floats:
+        starts = range(0, i.size, CHUNK)
+        chunks = [self._call_chunk(start, i[start : start + CHUNK], j[start : start + CHUNK]) for start in starts]
+        self._n_before, self._values = 0, array("d")
         return np.concatenate(chunks) if chunks else np.empty(0)
 
-    def _call_chunk(self, i: Indices, j: Indices) -> Floats:
-        values = self._values = array("d")  # keeps the results before a failing pair, so their number tells its place
+    def _call_chunk(self, start: int, i: Indices, j: Indices) -> Floats:
+        # The array keeps the results before a failing pair, so that their number tells the pair's place.
+        values = array("d")
+        self._n_before, self._values = start, values
         try:
-            values.extend(map(self.similarity.function, self._left_objects.take(i), self._right_objects.take(j)))
+            values.extend(map(self.similarity.function, self._left.take(i), self._right.take(j)))
         except Exception as error:
             raise self._trouble(i[len(values)], j[len(values)], error) from error
         if len(values) < i.size:  # `extend` takes this one for the end of its input
             stop = StopIteration()
-            raise self._failure(i[len(values)], j[len(values)], stop) from stop
-        self._values = array("d")
-        self._under_way += i.size
+            raise self.failure(i[len(values)], j[len(values)], stop) from stop
         return np.frombuffer(values)
 
     def _trouble(self, i: int, j: int, error: Exception) -> Exception:
-        """Whether the function failed or its result is no number is told by calling it again."""
+        """The function is called again to learn whether it failed or its result is no number."""
         try:
-            result = self.similarity.function(self._left_objects[i], self._right_objects[j])
+            result = self.similarity.function(self._left[i], self._right[j])
         except Exception:
-            return self._failure(i, j, error)
+            return self.failure(i, j, error)
         if isinstance(result, Real):  # it has failed once, and not again
-            return self._failure(i, j, error)
+            return self.failure(i, j, error)
         shown = "None" if result is None else f"{type(result).__name__} {result!r}"
-        return TypeError(self._complaint(i, j, f"returned {shown}"))
+        return TypeError(self.complaint(i, j, f"returned {shown}"))
 
 
-class BatchSpace(FunctionSpace):
-    """Any objects under a function that scores many pairs at once."""
+class BatchCaller(Caller):
+    """A function that scores many pairs at once. Each side is a list, an array or a CSR array."""
 
-    def _call(self, i: Indices, j: Indices) -> Floats:
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._n_under_way = 0
+
+    @property
+    def n_under_way(self) -> int:
+        return self._n_under_way
+
+    def __call__(self, i: Indices, j: Indices) -> Floats:
         size = self.similarity.batch_size
         values = np.empty(i.size)
-        for at in range(0, i.size, size):
-            batch = slice(at, at + size)
+        for start in range(0, i.size, size):
+            self._n_under_way = start
+            batch = slice(start, start + size)
             values[batch] = self._call_batch(i[batch], j[batch])
-            self._under_way += i[batch].size
+        self._n_under_way = 0
         return values
 
     def _call_batch(self, i: Indices, j: Indices) -> Floats:
-        span = f"in the batch of {i.size} pairs from {self._name(i[0], j[0])} on"
+        span = f"in the batch of {i.size} pairs from {self.names(i[0], j[0])} on"
         try:
-            result = self.similarity.function(_pick(self._left, i), _pick(self._right, j))
+            result = self.similarity.function(_some(self._left, i), _some(self._right, j))
         except Exception as error:
             raise RuntimeError(f"The batched similarity raised {_brief(error)}, {span}.") from error
         try:
@@ -161,12 +154,10 @@ class BatchSpace(FunctionSpace):
         return values.astype(np.float64, copy=False)
 
 
-class CompiledSpace(FunctionSpace):
-    """Rows under a function compiled by numba: the loop over pairs is compiled around it."""
+class CompiledCaller(Caller):
+    """A function compiled by numba, on dense or CSR rows: the loop over pairs is compiled around it."""
 
-    threaded = True
-
-    def _call(self, i: Indices, j: Indices) -> Floats:
+    def __call__(self, i: Indices, j: Indices) -> Floats:
         values = np.full(i.size, np.nan)
         try:
             if isinstance(self._left, np.ndarray):
@@ -182,8 +173,40 @@ class CompiledSpace(FunctionSpace):
                     f"CSR, f(columns_x, values_x, columns_y, values_y), and returns a number: {_brief(error)}."
                 ) from error
             failed = int(np.flatnonzero(~np.isnan(values)).max(initial=-1)) + 1  # pairs are filled in order
-            raise self._failure(i[failed], j[failed], error) from error
+            raise self.failure(i[failed], j[failed], error) from error
         return values
+
+
+class FunctionSpace(Space):
+    """Objects scored by a user's function, in this process or in several."""
+
+    def __init__(self, caller: Caller, n_left: int, n_right: int, square: bool, n_jobs: int | None) -> None:
+        self.threaded = isinstance(caller, CompiledCaller)  # which holds no interpreter lock
+        super().__init__(n_left, n_right, square and caller.similarity.symmetric, n_jobs)
+        self._caller, self._similarity = caller, caller.similarity
+        self._pool = Pool(1 if self.threaded else n_jobs)
+
+    def with_itself(self) -> Floats:
+        if self._similarity.conversion is None:
+            return np.ones(self.n_left)
+        return self._similarity.convert(np.zeros(self.n_left))
+
+    def n_done(self) -> int:
+        return self.n_evaluations + self._pool.n_under_way + self._caller.n_under_way
+
+    def _evaluate(self, i: Indices, j: Indices) -> Floats:
+        values = self._pool.call(self._caller, i, j)
+        bad = ~(np.abs(values) < LARGEST)
+        if bad.any():
+            first = int(np.flatnonzero(bad)[0])
+            raise ValueError(self._caller.complaint(i[first], j[first], f"returned {values[first]}"))
+        if self._similarity.conversion is not None and values.size and values.min() < 0:
+            least = int(np.argmin(values))
+            raise ValueError(
+                f"The distance of {self._caller.names(i[least], j[least])} is {values[least]}, but a distance must not "
+                "be negative; pass a similarity without covey.from_distance."
+            )
+        return self._similarity.convert(values)
 
 
 @lru_cache(maxsize=64)
@@ -218,13 +241,5 @@ def _brief(error: Exception) -> str:
     return ": ".join([type(error).__name__, *lines[:1]])
 
 
-def _object_array(objects: Objects) -> NDArray[np.object_]:
-    """Each object (row) as one entry: the fastest way to pick many of them."""
-    array = np.empty(count(objects), dtype=object)
-    for row in range(array.size):
-        array[row] = objects[[row]] if sp.issparse(objects) else objects[row]
-    return array
-
-
-def _pick(objects: Objects, positions: Indices) -> Any:
+def _some(objects: Any, positions: Indices) -> Any:
     return [objects[p] for p in positions] if isinstance(objects, list) else objects[positions]

@@ -7,12 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.similarity.objects import Objects
+from covey.arrays import Floats, Indices, Integers
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
 
 CHUNK = 1 << 16
 """About how many entries are summed at a time."""
@@ -26,8 +23,9 @@ class MatrixSpace(Space):
     cheap = True
     exact_up_to = sys.maxsize  # reading is all there is to it
 
-    def __init__(self, similarity: Similarity, matrix: Objects, square: bool) -> None:
-        super().__init__(matrix.shape[0], matrix.shape[1], symmetric=square and _is_symmetric(matrix))
+    def __init__(self, similarity: Similarity, matrix: Any, square: bool, n_jobs: int | None) -> None:
+        n_left, n_right = matrix.shape
+        super().__init__(n_left, n_right, symmetric=square and _is_symmetric(matrix), n_jobs=n_jobs)
         self._similarity, self._matrix = similarity, matrix
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
@@ -38,7 +36,7 @@ class MatrixSpace(Space):
     def with_itself(self) -> Floats:
         return self._similarity.convert(np.asarray(self._matrix.diagonal(), dtype=np.float64))
 
-    def mean(self, multiplicity: NDArray[np.int64]) -> float | None:
+    def mean(self, multiplicity: Integers) -> float | None:
         n, total, step = int(multiplicity.sum()), 0.0, CHUNK // self.n_right + 1
         for at in range(0, self.n_left, step):
             block: Floats = self.estimates(slice(at, at + step), slice(None)) * multiplicity
@@ -55,7 +53,7 @@ class MatrixSpace(Space):
         return np.zeros(len(range(*rows.indices(self.n_left))))
 
 
-def _is_symmetric(matrix: Objects) -> bool:
+def _is_symmetric(matrix: Any) -> bool:
     if sp.issparse(matrix):
         return (matrix != matrix.T).nnz == 0
     step = 1024

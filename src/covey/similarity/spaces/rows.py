@@ -1,55 +1,58 @@
-"""Rows of numbers under a named similarity."""
+"""Rows of numbers under a similarity that is made of one sum over coordinates."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.arrays import Floats, Indices, Integers, Positions
 from covey.similarity.bounds import SHORTEST, WIDEST, Bounds
-from covey.similarity.rows import CsrRows, DenseRows
-from covey.similarity.similarity import LARGEST, Similarity
-from covey.similarity.space import Space
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
-Positions = NDArray[np.intp]
+from covey.similarity.rows import Rows
+from covey.similarity.similarity import LARGEST, Measure, Rounding, Similarity
+from covey.similarity.space import Space, UpperBounds
 
 
 class RowSpace(Space):
-    """A named similarity on dense or CSR rows: compiled, threaded, screened where matrix products help."""
+    """Dense or CSR rows: compiled, threaded, and screened where matrix products help.
+
+    `names` says which row of X each row of the left side is, for messages; by default they are counted from 0.
+    """
 
     threaded = True
     cheap = True
 
-    def __init__(self, similarity: Similarity, left: DenseRows | CsrRows, right: Any, square: bool) -> None:
-        super().__init__(left.n, right.n, symmetric=square)
-        self._similarity, self._measure, self._left, self._right = similarity, similarity.measure, left, right
-        self.hubs = isinstance(left, CsrRows)
+    def __init__(
+        self,
+        similarity: Similarity,
+        measure: Measure,
+        left: Rows,
+        right: Rows,
+        n_jobs: int | None = 1,
+        names: Positions | None = None,
+    ) -> None:
+        super().__init__(left.n, right.n, symmetric=left is right, n_jobs=n_jobs)
+        self._similarity, self._measure, self._left, self._right = similarity, measure, left, right
+        self.hubs = left.hubs
         # exp(-d) of far objects is 0: they tie, and a tie goes by index, which no estimate of d foresees.
-        self.screened = self._measure.estimate is not None and similarity.conversion != "exponential"
+        self.screened = measure.estimate is not None and similarity.conversion != "exponential"
         if self.screened:
-            self.exact_up_to = 10_000 if isinstance(left, DenseRows) else 20_000
-        self._left_terms = self._terms(left)
-        self._right_terms = self._left_terms if right is left else self._terms(right)
+            self.exact_up_to = left.exact_up_to
+        self._left_terms = self._terms(left, np.arange(left.n) if names is None else names)
+        self._right_terms = self._left_terms if right is left else self._terms(right, np.arange(right.n))
 
-    def _terms(self, rows: DenseRows | CsrRows) -> Floats:
+    def _terms(self, rows: Rows, names: Positions) -> Floats:
+        terms = rows.own_terms(self._measure.term)
         if self._measure.term is None:
-            return np.zeros(rows.n)
-        terms = rows.with_itself(self._measure.term)
+            return terms
         # Squared lengths are multiplied with each other, and must not lose their digits in products of the rows' type.
         info = np.finfo(rows.values.dtype)
-        self._refuse(rows, np.flatnonzero(~(terms < min(LARGEST, float(info.max) / 4))), "large", "down")
-        if self._measure.name == "cosine":  # they are divided by, too
-            short = np.flatnonzero(terms < max(1e-150, float(info.tiny) / float(info.eps)))
-            self._refuse(rows, short[rows.nonzero(short)], "small", "up")
+        too_long = np.flatnonzero(~(terms < min(LARGEST, float(info.max) / 4)))
+        _refuse(rows, names[too_long], "large", "down")
+        if self._measure.ignores_length:  # rows are divided by their lengths, too
+            short = np.flatnonzero(terms < max(1 / LARGEST, float(info.tiny) / float(info.eps)))
+            _refuse(rows, names[short[rows.nonzero(short)]], "small", "up")
         return terms
-
-    def _refuse(self, rows: DenseRows | CsrRows, wrong: Positions, extreme: str, remedy: str) -> None:
-        if wrong.size:
-            raise ValueError(
-                f"X holds numbers too {extreme} for {rows.values.dtype} arithmetic, first in row {wrong[0]}; "
-                f"scale X {remedy}."
-            )
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         sums = self._left.sums(self._measure.statistic, i, self._right, j)
@@ -59,12 +62,12 @@ class RowSpace(Space):
     def with_itself(self) -> Floats:
         return self._similarity.convert(self._measure.with_itself(self._left_terms))
 
-    def mean(self, multiplicity: NDArray[np.int64]) -> float | None:
-        """For cosine and dot the pairs' sum is |sum of rows|^2 less the rows' own squares: O(n d)."""
-        if self._measure.name not in ("cosine", "dot"):
+    def mean(self, multiplicity: Integers) -> float | None:
+        """For a product of rows the pairs' sum is |sum of rows|^2 less the rows' own squares, which takes O(n d)."""
+        if not self._measure.is_product:
             return None
         n, weights, own = int(multiplicity.sum()), multiplicity.astype(np.float64), self._left_terms
-        if self._measure.name == "cosine":
+        if self._measure.ignores_length:
             weights *= np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
             own = (own > 0).astype(np.float64)
         total = self._left.weighted_sum(weights)
@@ -78,13 +81,33 @@ class RowSpace(Space):
 
     def slack(self, rows: slice) -> Floats:
         assert self._measure.slack is not None
-        rounding = max(self._left.rounding, self._right.rounding, key=lambda rounding: rounding.relative)
+        rounding = max(map(_rounding, (self._left, self._right)), key=lambda rounding: rounding.relative)
         return self._measure.slack(rounding, self._left_terms[rows], self._right_terms)
 
-    def bounds(self, n_jobs: int | None) -> Bounds | None:
-        if not (self.screened and isinstance(self._left, DenseRows) and self._left.width <= WIDEST):
+    def bounds(self) -> UpperBounds | None:
+        if not (self.screened and self._left.rounds_to_bytes and self._left.width <= WIDEST):
             return None
         small = np.flatnonzero(self._left_terms < SHORTEST**2)
         if self._left.nonzero(small).any():
             return None
-        return Bounds(self._similarity, self._left, self._left_terms, n_jobs)
+        is_dot = self._measure.statistic == "dot"
+        return Bounds(self._left.values, self._left_terms, is_dot, self._finish(), self.executor)
+
+    def _finish(self) -> Callable[[Floats, Floats, Floats], Floats]:
+        """What makes similarities of sums and of the own terms of both rows."""
+        width, finish, convert = self._left.width, self._measure.finish, self._similarity.convert
+        return lambda sums, a, b: convert(finish(sums, a, b, width))
+
+
+def _refuse(rows: Rows, names: Positions, extreme: str, remedy: str) -> None:
+    if names.size:
+        raise ValueError(
+            f"X holds numbers too {extreme} for {rows.values.dtype} arithmetic, first in row {names[0]}; "
+            f"scale X {remedy}."
+        )
+
+
+def _rounding(rows: Rows) -> Rounding:
+    """The rounding of matrix products, in any order of addition, with a margin."""
+    info = np.finfo(rows.values.dtype)
+    return Rounding((rows.n_terms + 16) * float(info.eps), (rows.n_terms + 16) * float(info.tiny))

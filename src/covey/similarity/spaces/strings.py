@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.arrays import Floats, Indices
 from covey.runtime.extras import require
-from covey.similarity.similarity import STRINGS, Similarity
+from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
+MODULES = {"indel": "Indel", "jaro-winkler": "JaroWinkler", "levenshtein": "Levenshtein", "osa": "OSA"}
+"""The module of rapidfuzz that computes each named similarity of strings."""
 
 SHORT, EXACT_UP_TO = 64, 5_000
 """In blocks, strings of up to 64 characters take about 25 ns a pair, one by one ten times as long: among 5 000 of them
@@ -28,12 +29,18 @@ class StringSpace(Space):
     threaded = True
     screened = True
 
-    def __init__(self, similarity: Similarity, left: list[str], right: list[str], square: bool) -> None:
-        super().__init__(len(left), len(right), symmetric=square)
+    def __init__(
+        self,
+        similarity: Similarity,
+        left: NDArray[np.object_],
+        right: NDArray[np.object_],
+        square: bool,
+        n_jobs: int | None,
+    ) -> None:
+        super().__init__(left.size, right.size, symmetric=square, n_jobs=n_jobs)
         self._process = require("rapidfuzz.process", "text")
-        self._distance = getattr(require("rapidfuzz.distance", "text"), STRINGS[similarity.function])
-        self._left = _string_array(left)
-        self._right = self._left if right is left else _string_array(right)
+        self._distance = getattr(require("rapidfuzz.distance", "text"), MODULES[similarity.function])
+        self._left, self._right = left, right
         self.exact_up_to = EXACT_UP_TO if max(map(len, left), default=0) <= SHORT else 0
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
@@ -53,7 +60,3 @@ class StringSpace(Space):
         """
         distances = compute(left, right, scorer=self._distance.normalized_distance, dtype=np.float64)
         return np.subtract(1.0, distances, out=distances)
-
-
-def _string_array(strings: list[str]) -> NDArray[np.object_]:
-    return np.fromiter(strings, dtype=object, count=len(strings))

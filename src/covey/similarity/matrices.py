@@ -1,4 +1,4 @@
-"""Sparse matrices, checked before compiled code follows their indices.
+"""Matrices that users hand over: sparse ones are checked before compiled code follows their indices.
 
 SciPy does not look at the indices that a matrix is built of, and compiled loops do not look either: a single index out
 of range makes them read or write memory that is not theirs.
@@ -79,3 +79,16 @@ def _check_range(places: NDArray[Any], end: int, name: str) -> None:
     for extreme in (int(places.min()), int(places.max())):
         if not 0 <= extreme < end:
             raise ValueError(f"{name} must lie in [0, {end}), got {extreme}; build the matrix anew.")
+
+
+def looks_like_distances(matrix: Any) -> bool:
+    """Whether no object is more similar to itself than to any other, and some are less."""
+    diagonal = matrix.diagonal()
+    if not sp.issparse(matrix):
+        return bool((diagonal <= matrix.min(axis=1)).all() and matrix.max() > diagonal.max())
+    # A graph need not store its diagonal; only a stored one says what an object is to itself.
+    itself = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) == matrix.indices
+    others = matrix.data[~itself]
+    if np.count_nonzero(itself) < matrix.shape[0] or not others.size:
+        return False
+    return bool(diagonal.max() <= others.min() and diagonal.max() < others.max())

@@ -1,0 +1,70 @@
+"""Labels: checked, and turned into the clusters of objects that share one."""
+
+from collections.abc import Hashable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+
+from covey.arrays import Flags, Positions
+from covey.similarity.missing import first_marked, missing_in, refuse_masked
+
+
+def check_labels(y: Any, n: int) -> NDArray[Any]:
+    """One finite label for each of n objects, as an array that holds exactly the labels given."""
+    refuse_masked(y, "y")
+    given = np.asarray(y) if hasattr(y, "__array__") else np.asarray(y, dtype=object)  # no label becomes another
+    labels = column_or_1d(given, warn=True)
+    if labels.size != n:
+        raise ValueError(f"y must hold one label for each of the {n} objects of X, got {labels.size} labels.")
+    _check_labelled(labels, missing_in(labels))
+    text_in_array = hasattr(y, "__array__") and labels.size > 0 and isinstance(labels[0], str)
+    labels = labels if labels.dtype.kind != "O" or text_in_array else exact_array(labels)
+    if labels.dtype.kind == "c":
+        raise ValueError("y must hold labels that can be sorted, got complex numbers: Complex data not supported.")
+    if labels.dtype.kind == "f":
+        _check_labelled(labels, np.isinf(labels))
+    return labels
+
+
+def _check_labelled(labels: NDArray[Any], unlabelled: Flags) -> None:
+    if unlabelled.any():
+        label, where = first_marked(labels, unlabelled)
+        raise ValueError(f"y must hold finite labels, got {label} at {where}; drop or label such objects first.")
+
+
+def exact_array(labels: NDArray[np.object_]) -> NDArray[Any]:
+    """The labels in NumPy's type for them, if that type holds each of them exactly; else as they are.
+
+    It does not for whole numbers that NumPy would make floats, such as -1 and 2^63, nor for numbers among strings.
+    """
+    values = labels.tolist()
+    try:
+        tight = np.array(values)
+    except ValueError:  # labels of different lengths
+        return labels
+    whole = tight.dtype.kind != "f" or not all(isinstance(value, Integral) for value in values)
+    exact = tight.shape == labels.shape and whole and all(map(_same, tight.tolist(), values))
+    return tight if exact else labels
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(a == b or (a != a and b != b))
+
+
+def clusters(y: Any, n: int) -> list[tuple[Hashable, Positions]]:
+    """(label, positions) of each cluster, labels sorted. Without labels all objects are cluster 0."""
+    if y is None:
+        return [(0, np.arange(n))]
+    try:
+        labels, group = np.unique(check_labels(y, n), return_inverse=True)
+    except TypeError as error:
+        raise TypeError(f"y must hold labels that can be sorted, all of one type: {error}.") from error
+    if labels.dtype.kind == "O" and not all(isinstance(label, Hashable) for label in labels):
+        raise TypeError(f"y must hold labels that can be keys of a dict, got {labels[0]!r}; pass tuples or strings.")
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group))
+    keys = list(labels) if labels.dtype.kind in "mM" else labels.tolist()  # dates stay dates
+    return list(zip(keys, np.split(order, ends[:-1]), strict=True))

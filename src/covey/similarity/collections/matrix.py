@@ -1,0 +1,101 @@
+"""A matrix of similarities or distances that the user has computed."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from covey.arrays import Positions
+from covey.similarity.collection import Collection
+from covey.similarity.equal import Distinct, distinct_in_matrix
+from covey.similarity.inputs import check_input
+from covey.similarity.matrices import looks_like_distances
+from covey.similarity.missing import first_marked
+from covey.similarity.numbers import check_rows
+from covey.similarity.similarity import LARGEST, Similarity
+from covey.similarity.spaces.matrix import MatrixSpace
+
+
+class MatrixCollection(Collection):
+    """Objects of which nothing is known but a square matrix of their similarities or distances."""
+
+    @classmethod
+    def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "MatrixCollection":
+        """X, checked."""
+        matrix = check_rows(X, estimator)
+        _check_entries(matrix, similarity)
+        _check_matrix(matrix, similarity)
+        return cls(similarity, matrix, given=X)
+
+    def representatives(self, positions: Positions) -> "MatrixColumns":
+        return MatrixColumns(self.similarity, self.rows[positions], n_columns=len(self))
+
+    @property
+    def has_columns(self) -> bool:
+        return True
+
+    def space(self, n_jobs: int | None = None) -> MatrixSpace:
+        return MatrixSpace(self.similarity, self.objects, square=True, n_jobs=n_jobs)
+
+    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> MatrixSpace:
+        return self.representatives(np.arange(len(self))).space_of_queries(X, estimator, n_jobs)
+
+    def distinct(self) -> Distinct:
+        return distinct_in_matrix(self.objects, of_distances=self.similarity.conversion is not None)
+
+    def _take(self, positions: Positions) -> "MatrixCollection":
+        return MatrixCollection(self.similarity, self.objects[positions][:, positions], self.rows[positions])
+
+
+class MatrixColumns:
+    """Representatives of which nothing is known but their columns in the rows of queries.
+
+    `objects` are these columns: the rows of the matrix that the representatives were chosen from.
+    """
+
+    def __init__(self, similarity: Similarity, objects: Positions, n_columns: int) -> None:
+        self._similarity, self.objects, self._n_columns = similarity, objects, n_columns
+
+    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> MatrixSpace:
+        X = check_input(X)
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 2 and shape[1] != self._n_columns:
+            raise ValueError(
+                f"X must have one column for each of the {self._n_columns} objects passed to fit when similarities "
+                f"are precomputed, got {shape[1]} columns."
+            )
+        queries = check_rows(X, estimator, compared=True)
+        _check_entries(queries, self._similarity)
+        return MatrixSpace(self._similarity, queries[:, self.objects], square=False, n_jobs=n_jobs)
+
+
+def _check_entries(matrix: Any, similarity: Similarity) -> None:
+    """Refuse what no entry of a matrix may be, whatever its rows stand for."""
+    if similarity.conversion is not None:
+        if sp.issparse(matrix):
+            raise TypeError(
+                "X must be a dense matrix for precomputed distances, since 0 is a distance, too; "
+                "pass a sparse one as graph=covey.NeighborGraph.from_csr(X, from_distance='inverse')."
+            )
+        if matrix.min() < 0:
+            raise ValueError(f"X must not hold negative numbers as precomputed distances, got {matrix.min()}.")
+    if matrix.max() >= LARGEST or matrix.min() <= -LARGEST:
+        value, where = first_marked(matrix, np.abs(matrix.data if sp.issparse(matrix) else matrix) >= LARGEST)
+        raise ValueError(
+            f"X must hold numbers below {LARGEST:g} in magnitude when it is precomputed, so that their sums stay "
+            f"finite, got {value} at {where}; scale X down."
+        )
+
+
+def _check_matrix(matrix: Any, similarity: Similarity) -> None:
+    """Refuse what cannot be the matrix of a set of objects: not square, or not what it is said to be."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            "X must be a square matrix for similarity='precomputed', one row and one column for each object, "
+            f"got shape {matrix.shape}."
+        )
+    if similarity.conversion is None and looks_like_distances(matrix):
+        raise ValueError(
+            "X looks like distances: its diagonal is smaller than the rest, but similarity='precomputed' means larger "
+            "is closer; pass covey.from_distance('precomputed'), or fill the diagonal if these are similarities."
+        )

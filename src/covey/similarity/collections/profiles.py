@@ -1,0 +1,116 @@
+"""Sets, or dicts of numbers, under a named similarity.
+
+A profile is a row with a column for each key that any profile has. The rows are made when they are first needed. The
+queries of a classifier may have further keys: these become further columns, so that they weigh in as well.
+"""
+
+import math
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from covey.arrays import Positions
+from covey.similarity.collection import Collection, some
+from covey.similarity.equal import Distinct, distinct_rows
+from covey.similarity.inputs import are_profiles, check_input
+from covey.similarity.named import measure_of
+from covey.similarity.numbers import check_domain
+from covey.similarity.rows import CsrRows
+from covey.similarity.similarity import LARGEST, Similarity
+from covey.similarity.spaces.rows import RowSpace
+
+
+class Encoded(NamedTuple):
+    """Profiles as rows, and the column of each key."""
+
+    rows: sp.csr_array
+    columns: dict[Any, int]
+
+
+class ProfileCollection(Collection):
+    """A list of sets, or of dicts of numbers."""
+
+    def __init__(
+        self, similarity: Similarity, objects: list[Any], rows: Positions | None = None, given: Any = None
+    ) -> None:
+        super().__init__(similarity, objects, rows, given)
+        self._measure = measure_of(similarity)
+        if self._measure.statistic == "mismatches":
+            raise ValueError(
+                f"similarity={similarity.function!r} needs rows of one width, got sets or dicts; use 'jaccard'."
+            )
+
+    @classmethod
+    def of(cls, X: Any, similarity: Similarity) -> "ProfileCollection":
+        """X, checked."""
+        return cls(similarity, _check_profiles(list(X)), given=X)
+
+    def space(self, n_jobs: int | None = None) -> RowSpace:
+        return RowSpace(self.similarity, self._measure, self._rows, self._rows, n_jobs, names=self.rows)
+
+    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
+        X = check_input(X)
+        if not are_profiles(X):
+            raise TypeError("X must be of the kind passed to fit: either rows of numbers, or sets and dicts.")
+        queries = ProfileCollection.of(X, self.similarity)._encode(dict(self._encoded.columns)).rows
+        right = self._rows.widened(queries.shape[1])
+        return RowSpace(self.similarity, self._measure, CsrRows(queries), right, n_jobs)
+
+    def distinct(self) -> Distinct:
+        return distinct_rows(self._encoded.rows, up_to_length=self._measure.ignores_length)
+
+    @cached_property
+    def _encoded(self) -> Encoded:
+        return self._encode({})
+
+    @cached_property
+    def _rows(self) -> CsrRows:
+        return CsrRows(self._encoded.rows)
+
+    def _encode(self, columns: dict[Any, int]) -> Encoded:
+        """The profiles as rows; keys that have no column yet get one."""
+        values: list[float] = []
+        places: list[int] = []
+        starts = [0]
+        for profile in self.objects:
+            places.extend(columns.setdefault(key, len(columns)) for key in profile)
+            values.extend(profile.values() if isinstance(profile, dict) else [1.0] * len(profile))
+            starts.append(len(places))
+        parts = np.array(values, dtype=np.float64), np.array(places, dtype=np.int32), np.array(starts, dtype=np.int32)
+        rows = sp.csr_array(parts, shape=(len(self), max(len(columns), 1)))
+        check_domain(rows, self._measure.domain, self.similarity.function)
+        return Encoded(rows, columns)
+
+    def _take(self, positions: Positions) -> "ProfileCollection":
+        taken = ProfileCollection(self.similarity, some(self.objects, positions), self.rows[positions])
+        if "_encoded" in vars(self):
+            taken._encoded = Encoded(self._encoded.rows[positions], self._encoded.columns)
+        return taken
+
+
+def _check_profiles(profiles: list[Any]) -> list[Any]:
+    """Sets, and dicts of finite numbers."""
+    for position, profile in enumerate(profiles):
+        if not isinstance(profile, dict | AbstractSet):
+            raise TypeError(
+                f"X must hold only sets or dicts of numbers once its first object is one, "
+                f"got {type(profile).__name__} at position {position}."
+            )
+        if isinstance(profile, dict) and not all(map(_is_finite_number, profile.values())):
+            wrong = next(value for value in profile.values() if not _is_finite_number(value))
+            raise (ValueError if isinstance(wrong, Real) else TypeError)(
+                f"X must hold dicts of numbers, all finite, for a named similarity, but object {position} holds "
+                f"{wrong!r}; leave such values out or turn them into numbers."
+            )
+    return profiles
+
+
+def _is_finite_number(value: Any) -> bool:
+    if type(value) is float or type(value) is int:  # nearly always
+        return -LARGEST < value < LARGEST
+    return isinstance(value, Real | Decimal | np.bool_) and math.isfinite(value)

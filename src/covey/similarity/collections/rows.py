@@ -1,0 +1,87 @@
+"""Rows of numbers under a named similarity."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+
+from covey.arrays import Positions
+from covey.similarity.collection import Collection
+from covey.similarity.equal import Distinct, distinct_rows
+from covey.similarity.frames import columns, is_frame, is_numeric
+from covey.similarity.inputs import are_profiles, check_input, first_is
+from covey.similarity.named import STRINGS, measure_of
+from covey.similarity.numbers import check_domain, check_rows, like
+from covey.similarity.rows import Rows, float_type, rows_of
+from covey.similarity.similarity import Similarity
+from covey.similarity.spaces.rows import RowSpace
+
+NO_NUMBERS: dict[str, Any] = {"text": str, "dates": (date, timedelta, np.datetime64, np.timedelta64)}
+"""What a column of objects may hold that a similarity of rows cannot compare."""
+
+
+class RowCollection(Collection):
+    """Rows of an array or a CSR array."""
+
+    def __init__(self, similarity: Similarity, objects: Any, rows: Positions | None = None, given: Any = None) -> None:
+        super().__init__(similarity, objects, rows, given)
+        self._measure = measure_of(similarity)
+        self._prepared: dict[Any, Rows] = {}
+
+    @classmethod
+    def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "RowCollection":
+        """X, checked."""
+        _check_columns(X)
+        objects = check_rows(X, estimator)
+        check_domain(objects, measure_of(similarity).domain, similarity.function)
+        return cls(similarity, objects, given=X)
+
+    @property
+    def has_columns(self) -> bool:
+        return True
+
+    def space(self, n_jobs: int | None = None) -> RowSpace:
+        rows = self._rows_in(float_type(self.objects.dtype))
+        return RowSpace(self.similarity, self._measure, rows, rows, n_jobs, names=self.rows)
+
+    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
+        X = check_input(X)
+        if are_profiles(X):
+            raise TypeError("X must be of the kind passed to fit: either rows of numbers, or sets and dicts.")
+        _check_columns(X)
+        queries = like(check_rows(X, estimator, compared=True), self.objects)
+        check_domain(queries, self._measure.domain, self.similarity.function)
+        dtype = np.result_type(float_type(queries.dtype), float_type(self.objects.dtype))
+        return RowSpace(self.similarity, self._measure, rows_of(queries, dtype), self._rows_in(dtype), n_jobs)
+
+    def _rows_in(self, dtype: Any) -> Rows:
+        """The rows in a precision, converted when they are first asked for."""
+        name = np.dtype(dtype).name
+        if name not in self._prepared:
+            self._prepared[name] = rows_of(self.objects, dtype)
+        return self._prepared[name]
+
+    def distinct(self) -> Distinct:
+        return distinct_rows(self.objects, up_to_length=self._measure.ignores_length)
+
+    def _take(self, positions: Positions) -> "RowCollection":
+        return RowCollection(self.similarity, self.objects[positions], self.rows[positions])
+
+
+def _check_columns(X: Any) -> None:
+    """Refuse text and dates: say what a similarity of rows needs before scikit-learn says that a string is no float."""
+    if first_is(X, str):
+        raise ValueError(
+            "X must hold rows of numbers, sets or dicts of numbers for this similarity, got strings; "
+            f"pass similarity= one of {sorted(STRINGS)} or a callable s(a, b)."
+        )
+    if not is_frame(X) or is_numeric(X) or np.asarray(X).dtype.kind != "O":
+        return
+    for name, column in zip(X.columns, columns(X), strict=True):
+        values = column.to_list()
+        for found, types in NO_NUMBERS.items():
+            if any(isinstance(value, types) for value in values):
+                raise ValueError(
+                    f"X must hold columns of numbers for this similarity, but column {name!r} holds {found}; drop or "
+                    "encode it, or pass similarity= a callable: rows then come to it as dicts."
+                )

@@ -1,0 +1,82 @@
+"""Any objects under a function of the user's own."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from covey.arrays import Positions
+from covey.similarity.collection import Collection, some
+from covey.similarity.equal import Distinct, distinct_objects, distinct_rows
+from covey.similarity.frames import is_frame, is_numeric
+from covey.similarity.inputs import check_input
+from covey.similarity.numbers import check_rows, like
+from covey.similarity.similarity import Similarity
+from covey.similarity.spaces.functions import BatchCaller, Caller, CompiledCaller, FunctionSpace, PairCaller
+
+
+class SequenceCollection(Collection):
+    """A list of any objects, an array of them, or rows of numbers; the rows of a frame that holds more are dicts."""
+
+    @classmethod
+    def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "SequenceCollection":
+        """X, checked."""
+        if sp.issparse(X) or is_numeric(X):
+            return cls(similarity, check_rows(X, estimator, finite=False), given=X)
+        return cls(similarity, _plain(X), given=X)
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether the objects are rows of numbers. The queries are then rows of numbers, too."""
+        return sp.issparse(self.objects) or is_numeric(self.objects)
+
+    def space(self, n_jobs: int | None = None) -> FunctionSpace:
+        return FunctionSpace(self._caller(self, "object"), len(self), len(self), square=True, n_jobs=n_jobs)
+
+    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> FunctionSpace:
+        queries = SequenceCollection(self.similarity, self._check_queries(X, estimator))
+        caller = queries._caller(self, "query")
+        return FunctionSpace(caller, len(queries), len(self), square=False, n_jobs=n_jobs)
+
+    def distinct(self) -> Distinct:
+        return distinct_rows(self.objects) if self.has_columns else distinct_objects(self.objects)
+
+    @cached_property
+    def _array(self) -> NDArray[np.object_]:
+        """Each object, or row, as one entry of an array, which is the fastest way to pick many of them."""
+        array = np.empty(len(self), dtype=object)
+        for row in range(array.size):
+            array[row] = self.objects[[row]] if sp.issparse(self.objects) else self.objects[row]
+        return array
+
+    def _check_queries(self, X: Any, estimator: Any) -> Any:
+        X = check_input(X)
+        if not self.has_columns:
+            return _plain(X)
+        return like(check_rows(X, estimator, compared=True, finite=False), self.objects)
+
+    def _caller(self, right: "SequenceCollection", noun: str) -> Caller:
+        """What calls the function for these objects on the left and others on the right."""
+        names = (self.rows, right.rows, noun)
+        if self.similarity.kind == "batches":
+            return BatchCaller(self.similarity, self.objects, right.objects, *names)
+        if _is_compiled(self.similarity.function) and not isinstance(self.objects, list):
+            return CompiledCaller(self.similarity, self.objects, right.objects, *names)
+        return PairCaller(self.similarity, self._array, right._array, *names)
+
+    def _take(self, positions: Positions) -> "SequenceCollection":
+        return SequenceCollection(self.similarity, some(self.objects, positions), self.rows[positions])
+
+
+def _plain(X: Any) -> Any:
+    """A list, or an array, of the objects."""
+    if is_frame(X):
+        return X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records")
+    return np.asarray(X) if isinstance(X, np.ndarray) else list(X)
+
+
+def _is_compiled(function: Any) -> bool:
+    """Whether numba has compiled a function, told without importing numba, which a plain function does not need."""
+    return type(function).__module__.startswith("numba.") and hasattr(function, "py_func")

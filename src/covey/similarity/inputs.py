@@ -1,0 +1,42 @@
+"""What a user may pass as X, before anybody knows what kind of objects it holds."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from covey.similarity.frames import is_frame
+from covey.similarity.missing import refuse_masked
+
+
+def check_input(X: Any) -> Any:
+    """Refuse what is no sequence of objects, an array or a frame. A single column of a frame becomes a list."""
+    refuse_masked(X, "X")
+    if hasattr(X, "to_list") and not is_frame(X):
+        X = X.to_list()  # a pandas or polars Series
+    array_like = is_frame(X) or sp.issparse(X) or hasattr(X, "__array__")
+    if not array_like or (isinstance(X, np.ndarray) and X.ndim < 2):
+        _check_sequence(X)
+    return X
+
+
+def are_profiles(X: Any) -> bool:
+    """Whether X holds sets or dicts, told by its first object."""
+    return first_is(X, dict | AbstractSet)
+
+
+def _check_sequence(X: Any) -> None:
+    unordered = isinstance(X, AbstractSet | Mapping)
+    unordered |= not hasattr(X, "__len__") or getattr(X, "shape", None) == ()
+    if isinstance(X, str | bytes) or unordered:
+        remedy = "list(X.values())" if isinstance(X, Mapping) else "list(X)"
+        raise TypeError(f"X must be a sequence of objects, an array or a frame, got {type(X).__name__}; pass {remedy}.")
+    if len(X) == 0:
+        raise ValueError("X must hold at least one object, got an empty X.")
+
+
+def first_is(X: Any, kind: Any) -> bool:
+    """Whether X is a sequence whose first object is of a kind."""
+    return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and not isinstance(X, str) and isinstance(X[0], kind)

@@ -1,0 +1,262 @@
+"""Similarities that have names, and what a user may pass as ``similarity``.
+
+Each similarity of rows of numbers is made of one sum over coordinates, for which `kernels.py` has a compiled loop. The
+sum is finished on whole arrays, with the same kind of sum of each row with itself, called a and b here:
+
+    cosine     x.y / sqrt(a b)            0 where either vector is zero
+    dot        x.y
+    jaccard    x.y / (a + b - x.y)        sets, or rows of 0 and 1; two empty sets score 1
+    ruzicka    min / (a + b - min)        non-negative weights; two empty rows score 1
+    hamming    equal positions / width
+    euclidean  1 / (1 + distance)
+
+Named similarities of strings are the normalized similarities of rapidfuzz, from 0 to 1 (the extra `text` installs it).
+
+To add a similarity, add a row to one of the tables below, or call `register_similarity`. Every list of names that a
+user sees is made from these tables.
+"""
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.arrays import Floats
+from covey.similarity.similarity import CONVERSIONS, Measure, Rounding, Similarity
+
+
+def _cosine(dot: Floats, a: Floats, b: Floats, width: int) -> Floats:
+    scale = np.sqrt(a * b)  # for equal rows exactly a, so that their cosine is exactly 1
+    values = np.divide(dot, scale, out=np.zeros_like(scale), where=scale > 0)
+    return np.clip(values, -1.0, 1.0, out=values)
+
+
+def _share(common: Floats, a: Floats, b: Floats, width: int) -> Floats:
+    union = a + b - common
+    return np.divide(common, union, out=np.ones_like(union), where=union > 0)
+
+
+def _estimate_cosine(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
+    with np.errstate(divide="ignore"):
+        inverse_a, inverse_b = (np.where(t > 0, 1 / np.sqrt(t), 0).astype(products.dtype) for t in (a, b))
+    products *= inverse_a[:, None]
+    products *= inverse_b
+    return products
+
+
+def _estimate_share(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
+    common = products.astype(np.float64)
+    return _share(common, a[:, None], b[None, :], 0)
+
+
+def _estimate_nearness(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
+    """Minus the squared distance."""
+    products *= 2
+    products -= a.astype(products.dtype)[:, None]
+    products -= b.astype(products.dtype)
+    return products
+
+
+def _distance_slack(rounding: Rounding, a: Floats, b: Floats) -> Floats:
+    """1 / (1 + d) has fewer values than d: what rounds to the same similarity is tied, too."""
+    squares = a + b.max()
+    return 4 * (rounding.relative * squares + rounding.absolute) + 16 * np.finfo(np.float64).eps * (1 + squares)
+
+
+MEASURES = {
+    "cosine": Measure(
+        "dot",
+        _cosine,
+        term="dot",
+        estimate=_estimate_cosine,
+        slack=lambda rounding, a, b: np.full(a.size, 2 * rounding.relative),
+        is_product=True,
+        ignores_length=True,
+    ),
+    "dot": Measure(
+        "dot",
+        lambda dot, a, b, width: dot,
+        term="dot",
+        with_itself=lambda a: a,
+        estimate=lambda products, a, b: products,
+        slack=lambda rounding, a, b: 2 * (rounding.relative * np.sqrt(a * b.max()) + rounding.absolute),
+        is_product=True,
+    ),
+    "jaccard": Measure(
+        "dot",
+        _share,
+        term="dot",
+        domain="binary",
+        estimate=_estimate_share,
+        slack=lambda rounding, a, b: np.zeros(a.size),  # products of 0 and 1 are exact
+    ),
+    "ruzicka": Measure("minimum", _share, term="minimum", domain="nonnegative"),
+    "hamming": Measure("mismatches", lambda mismatches, a, b, width: (width - mismatches) / width),
+}
+"""Similarities of rows of numbers."""
+
+DISTANCES = {
+    "euclidean": Measure(
+        "squared",
+        lambda squared, a, b, width: np.sqrt(squared),
+        term="dot",
+        with_itself=np.zeros_like,
+        estimate=_estimate_nearness,
+        slack=_distance_slack,
+    ),
+    "sqeuclidean": Measure(
+        "squared",
+        lambda squared, a, b, width: squared,
+        term="dot",
+        with_itself=np.zeros_like,
+        estimate=_estimate_nearness,
+        slack=_distance_slack,
+    ),
+    "manhattan": Measure("absolute", lambda absolute, a, b, width: absolute, term="dot", with_itself=np.zeros_like),
+}
+"""Distances of rows of numbers, for `from_distance`."""
+
+STRINGS = ("indel", "jaro-winkler", "levenshtein", "osa")
+"""Similarities of strings; `spaces/strings.py` says which function of rapidfuzz computes each."""
+
+NAMED: dict[str, Similarity] = {
+    **{name: Similarity(name, kind="rows") for name in MEASURES},
+    "euclidean": Similarity("euclidean", kind="rows", conversion="inverse"),
+    **{name: Similarity(name, kind="strings") for name in STRINGS},
+    "precomputed": Similarity("precomputed", kind="matrix"),
+}
+"""What each name stands for that a user may pass as ``similarity``."""
+
+
+def register_similarity(name: str, similarity: "Measure | Similarity | Callable[[Any, Any], Any]") -> None:
+    """Give a similarity of your own a name.
+
+    The name then means this similarity wherever covey takes one, for as long as the process lives. A model that was
+    fitted with it stores the name alone, so register the similarity again before you load the model elsewhere.
+
+    Parameters
+    ----------
+    name : str
+        A name that is not taken.
+    similarity : Measure, Similarity or callable
+        A `covey.Measure` makes a similarity of rows of numbers that runs compiled. Anything else that may be passed as
+        ``similarity`` will do as well: a callable s(a, b), `covey.batched` or `covey.from_distance`.
+
+    Examples
+    --------
+    >>> import covey
+    >>> covey.register_similarity("same length", lambda a, b: 1.0 / (1 + abs(len(a) - len(b))))
+    >>> covey.homogeneity(["one", "two", "three"], similarity="same length").value
+    0.5555555555555556
+    """
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"name must be a string that is not empty, got {name!r}.")
+    if name in NAMED or name in DISTANCES:
+        raise ValueError(f"name must not be taken, but {name!r} is the name of a similarity or distance already.")
+    if isinstance(similarity, Measure):
+        MEASURES[name] = similarity
+        NAMED[name] = Similarity(name, kind="rows")
+    else:
+        NAMED[name] = resolve(similarity)
+
+
+def measure_of(similarity: Similarity) -> Measure:
+    """The row of the tables that a similarity or distance of rows of numbers stands for."""
+    return (MEASURES if similarity.conversion is None else DISTANCES)[similarity.function]
+
+
+def batched(function: Callable[[Any, Any], Any], *, symmetric: bool = True, batch_size: int = 4096) -> Similarity:
+    """A similarity that scores many pairs at once.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(A, B)`` returns one number for each aligned pair (A[t], B[t]). A and B are arrays or CSR matrices
+        if the objects are rows of one, else lists.
+    symmetric : bool, default=True
+        Whether s(a, b) = s(b, a) for all objects.
+    batch_size : int, default=4096
+        The most pairs handed over in one call.
+
+    Examples
+    --------
+    >>> import covey
+    >>> import numpy as np
+    >>> gaussian = covey.batched(lambda A, B: np.exp(-((A - B) ** 2).sum(axis=1)))
+    >>> covey.CRS(similarity=gaussian).fit(np.eye(4)).sample_indices_
+    array([0])
+    """
+    if not (isinstance(batch_size, Integral) and batch_size >= 1):
+        raise ValueError(f"batch_size must be an int of at least 1, got {batch_size!r}.")
+    return Similarity(function, symmetric, kind="batches", batch_size=batch_size)
+
+
+def from_distance(
+    distance: str | Callable[[Any, Any], Any] | Similarity,
+    how: str = "inverse",
+    *,
+    symmetric: bool | None = None,
+) -> Similarity:
+    """A similarity made from a distance.
+
+    Parameters
+    ----------
+    distance : str or callable
+        "euclidean", "sqeuclidean", "manhattan", a callable d(a, b) >= 0, ``covey.batched(d)``, or "precomputed" if X
+        is a matrix of distances.
+    how : {"inverse", "negative", "exponential"}, default="inverse"
+        1 / (1 + d), -d or exp(-d). All keep the order of neighbors; they differ in homogeneity and in gains. Under
+        "negative" all similarities are at most 0, which weighs nothing in CRS unless ``gain="count"``.
+    symmetric : bool, optional
+        Whether d(a, b) = d(b, a); by default what the callable says of itself, else True.
+    """
+    if not (isinstance(how, str) and how in CONVERSIONS):
+        raise ValueError(f"how must be one of {sorted(CONVERSIONS)}, got {how!r}.")
+    if isinstance(distance, str) and distance == "precomputed":
+        return Similarity("precomputed", kind="matrix", conversion=how)
+    if isinstance(distance, str) and distance in DISTANCES:
+        return Similarity(distance, kind="rows", conversion=how)
+    if not callable(distance) and not isinstance(distance, Similarity):
+        taken = sorted([*DISTANCES, "precomputed"])
+        raise ValueError(f"distance must be a callable or one of {taken}, got {distance!r}.")
+    base = distance if isinstance(distance, Similarity) else resolve(distance)
+    if base.conversion is not None or base.kind not in ("objects", "batches"):
+        raise ValueError(f"distance must be a name, a callable d(a, b) or covey.batched(d), got {distance!r}.")
+    symmetric = base.symmetric if symmetric is None else symmetric
+    return Similarity(base.function, symmetric, kind=base.kind, conversion=how, batch_size=base.batch_size)
+
+
+def similarity_names() -> list[str]:
+    """The names that may be passed as ``similarity``.
+
+    Examples
+    --------
+    >>> import covey
+    >>> "cosine" in covey.similarity_names()
+    True
+    """
+    return sorted(NAMED)
+
+
+def is_precomputed(similarity: Any) -> bool:
+    """Whether X is a matrix of similarities or distances under what a user has passed as ``similarity``."""
+    found = NAMED.get(similarity) if isinstance(similarity, str) else similarity
+    return isinstance(found, Similarity) and found.kind == "matrix"
+
+
+def resolve(similarity: Any) -> Similarity:
+    """What a user may pass as ``similarity`` as a `Similarity`."""
+    if isinstance(similarity, Similarity):
+        return similarity
+    if isinstance(similarity, str) and similarity in NAMED:
+        return NAMED[similarity]
+    if callable(similarity):
+        return Similarity(similarity, symmetric=bool(getattr(similarity, "symmetric", True)))
+    is_distance = isinstance(similarity, str) and similarity in DISTANCES
+    raise ValueError(
+        "similarity must be a callable s(a, b), covey.batched(f), covey.from_distance(d) or one of "
+        f"{similarity_names()}, got {similarity!r}"
+        + (f"; pass covey.from_distance({similarity!r})." if is_distance else ".")
+    )

@@ -1,0 +1,96 @@
+"""Rows of numbers: arrays, CSR matrices and frames, brought into one array of numbers and checked."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from covey.similarity.frames import columns, has_one_numpy_type, is_frame, is_numeric
+from covey.similarity.matrices import check_csr
+from covey.similarity.missing import first_marked, is_missing, missing_in
+
+
+def check_rows(X: Any, estimator: Any = None, *, compared: bool = False, finite: bool = True) -> Any:
+    """X as an array, or a CSR array, of numbers; they must be finite unless a function of the user's own takes them.
+
+    If the rows are queries, their columns are `compared` with those that were recorded on the estimator.
+    """
+    rows = check_array(
+        check_csr(X, "X") if sp.issparse(X) else _array_of(X),
+        accept_sparse="csr",
+        dtype="numeric",
+        ensure_all_finite=False,
+        estimator=estimator,
+        input_name="X",
+    )
+    if compared and estimator is not None:  # names and number of the columns are the frame's
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+    if finite:
+        _check_finite(rows)
+    return sp.csr_array(rows) if sp.issparse(rows) else rows
+
+
+def _array_of(X: Any) -> NDArray[Any]:
+    """What is not sparse as one array; a missing value among objects is refused with its place."""
+    if is_frame(X) and is_numeric(X) and not has_one_numpy_type(X):
+        return np.column_stack([_numbers(column) for column in columns(X)])
+    values = np.asarray(X)
+    if values.dtype.kind == "O" and (missing := missing_in(values)).any():
+        value, where = first_marked(values, missing)
+        raise ValueError(f"X must not hold missing values, got {value} at {where}; drop or impute such rows first.")
+    if values.dtype.kind == "O":
+        try:
+            return values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"X must hold rows of numbers for this similarity: {error}.") from error
+    return values
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    """A column of a numeric type; only truth values with gaps come as objects."""
+    values = np.asarray(column)
+    if values.dtype.kind != "O":
+        return values
+    return np.array([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
+
+
+def _check_finite(X: Any) -> None:
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind not in "fmM":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if values.dtype.kind == "f" and np.isfinite(values.sum(dtype=np.float64)):
+            return  # a sum is finite only if every term is
+    bad = ~np.isfinite(values)  # which NaT is not, either
+    if not bad.any():
+        return
+    value, where = first_marked(X, bad)
+    shown = "NaN" if value.dtype.kind == "f" and np.isnan(value) else value
+    raise ValueError(f"X must be finite, got {shown} at {where}; drop or impute such rows first.")
+
+
+def like(objects: Any, others: Any) -> Any:
+    """Rows in the storage, dense or CSR, that other rows have."""
+    if sp.issparse(objects) == sp.issparse(others):
+        return objects
+    return sp.csr_array(objects) if sp.issparse(others) else objects.toarray()
+
+
+def check_domain(rows: Any, domain: str, similarity: str) -> None:
+    """Refuse numbers for which a named similarity has no meaning."""
+    values = rows.data if sp.issparse(rows) else rows
+    if domain == "nonnegative" and values.size and values.min() < 0:
+        raise ValueError(
+            f"X must not hold negative numbers for similarity={similarity!r}, got {values.min()}; "
+            "use 'cosine' or 'euclidean' for signed features."
+        )
+    if domain == "binary":
+        other = values[(values != 0) & (values != 1)]
+        if other.size:
+            raise ValueError(
+                f"X must hold sets or rows of 0 and 1 for similarity={similarity!r}, got {other.flat[0]}; "
+                "pass X != 0 or sets, or use 'ruzicka' for weights."
+            )
