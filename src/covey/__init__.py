@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from covey.displays import CoverageDisplay, PrototypeMapDisplay
     from covey.graph.graph import NeighborGraph, neighbor_graph
     from covey.graph.recall import Recall
-    from covey.persistence import load, save
+    from covey.persistence.loading import load
+    from covey.persistence.saving import save
     from covey.prototype import Prototype
     from covey.selectors.crs import CRS
     from covey.selectors.simple import KeepAll, RandomSelector
@@ -49,9 +50,9 @@ _HOME = {
     "cover_lower_bound": "covey.coverage.lower_bound",
     "from_distance": "covey.similarity.similarity",
     "homogeneity": "covey.similarity.homogeneity",
-    "load": "covey.persistence",
+    "load": "covey.persistence.loading",
     "neighbor_graph": "covey.graph.graph",
-    "save": "covey.persistence",
+    "save": "covey.persistence.saving",
 }
 
 _MODULES = ("datasets", "displays", "evaluation", "experiments")

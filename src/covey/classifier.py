@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from reprlib import repr as shown
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -17,8 +19,20 @@ from covey.runtime.progress import progress
 from covey.selectors.crs import CRS
 from covey.selectors.fitting import whole_or_nothing
 from covey.similarity.collect import space_of
-from covey.similarity.objects import Objects, check_labels, check_objects, count, exact_array, take
+from covey.similarity.objects import Objects, check_labels, check_objects, clusters, count, exact_array, take
 from covey.similarity.similarity import Similarity, is_precomputed, resolve
+from covey.state import (
+    FEATURES,
+    LABELS,
+    NOT_SAVED,
+    SELECTOR,
+    Facts,
+    FittedState,
+    Rule,
+    n_features,
+    n_objects,
+    names_fit_features,
+)
 
 Floats = NDArray[np.float64]
 
@@ -89,6 +103,31 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         "selector": [HasMethods(["fit_resample", "get_params"]), None],
         "reject": [StrOptions({"threshold"}), Interval(Real, None, None, closed="neither"), None],
         "unknown_label": "no_validation",
+    }
+    _fitted_state: ClassVar[FittedState] = {
+        "classes_": LABELS,
+        "selector_": SELECTOR,
+        "representatives_": Rule(
+            "an array, a CSR array or a list", lambda value: isinstance(value, np.ndarray | sp.csr_array | list)
+        ),
+        "_rows": Rule(  # files hold them although they follow from the selector, because version 0.1.0 reads them
+            "the rows of the representatives",
+            lambda value: isinstance(value, np.ndarray),
+            derive=lambda model: np.sort(model.selector_.sample_indices_),
+        ),
+        "_classes_of": NOT_SAVED,
+        **FEATURES,
+    }
+    _fitted_facts: ClassVar[Facts] = {
+        "classes_ must ascend": lambda model: np.array_equal(np.unique(model.classes_), model.classes_),
+        "classes_ must be the labels of the prototypes": lambda model: (
+            [label for label, _ in clusters(model.classes_, model.classes_.size)] == list(model.selector_.prototypes_)
+        ),
+        "representatives_ must be one object for each of the rows": lambda model: (
+            count(model.representatives_) == model.selector_.sample_indices_.size
+        ),
+        "n_features_in_ must be that of the selector": lambda model: n_features(model) == n_features(model.selector_),
+        "feature_names_in_ must have n_features_in_ names": names_fit_features,
     }
 
     def __init__(self, selector: Any = None, *, reject: float | str | None = None, unknown_label: Any = -1) -> None:
@@ -208,6 +247,28 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         for place, prototype in enumerate(self.selector_.prototypes_.values()):
             self._classes_of[np.searchsorted(rows, prototype.indices)] = place
 
+    def _restore(self) -> None:
+        """Prepare classification once the saved attributes are set; refuse representatives that X cannot hold."""
+        rows, similarity, found = np.sort(self.selector_.sample_indices_), self._similarity, self.representatives_
+        if similarity.kind == "matrix":  # the representatives are rows of X, which is not kept
+            if not (np.array_equal(found, rows) and n_features(self) == n_objects(self.selector_)):
+                raise ValueError("representatives_ and n_features_in_ must fit a matrix of similarities")
+        else:
+            as_fitted = NearestPrototypeClassifier()
+            objects = check_objects(found, similarity, as_fitted)
+            if n_features(as_fitted) != n_features(self):
+                raise ValueError("representatives_ must have n_features_in_ columns")
+            if (type(objects), getattr(objects, "dtype", None)) != (type(found), getattr(found, "dtype", None)):
+                raise ValueError(
+                    f"representatives_ must be an array of numbers, a CSR array or a list, got {shown(found)}"
+                )
+            if similarity.kind == "rows":
+                space_of(objects, similarity)
+        self._remember(rows, found)
+        self._bars()
+        every = np.arange(self.classes_.size)
+        self._answers(every, every >= 0)
+
     @property
     def _similarity(self) -> Similarity:
         return resolve(self.selector_.similarity)
@@ -239,8 +300,8 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             among = take(self.representatives_, chosen)
             every = np.arange(count(queries))
             space = space_of(queries, similarity, every, among, self._rows[chosen], n_jobs)
-        shown = getattr(self.selector_, "verbose", 0) > 0
-        with progress("nearest prototypes", None, "evaluations", shown=shown) as bar:
+        verbose = getattr(self.selector_, "verbose", 0) > 0
+        with progress("nearest prototypes", None, "evaluations", shown=verbose) as bar:
             bar.watch(lambda: (space.n_done(), space.n_expected))
             lists = nearest(space, min(n, chosen.size), n_jobs)
         return chosen[lists.indices], lists.similarities

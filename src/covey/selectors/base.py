@@ -21,6 +21,18 @@ from covey.similarity.collect import Space, space_of
 from covey.similarity.equal import Distinct, distinct
 from covey.similarity.objects import Objects, check_objects, clusters, count, pick, take
 from covey.similarity.similarity import Similarity, is_precomputed, resolve
+from covey.state import (
+    COUNT,
+    FEATURES,
+    PROTOTYPES,
+    RATE,
+    ROWS,
+    Facts,
+    FittedState,
+    has_each_row_once,
+    has_indices_of_prototypes,
+    names_fit_features,
+)
 
 logger = logging.getLogger("covey")
 
@@ -127,6 +139,18 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]]
+    _fitted_state: ClassVar[FittedState] = {
+        "prototypes_": PROTOTYPES,
+        "sample_indices_": ROWS,
+        "n_evaluations_": COUNT,
+        "scan_rate_": RATE,
+        **FEATURES,
+    }
+    _fitted_facts: ClassVar[Facts] = {
+        "the members of all prototypes together must be every row once": has_each_row_once,
+        "sample_indices_ must be the indices of all prototypes": has_indices_of_prototypes,
+        "feature_names_in_ must have n_features_in_ names": names_fit_features,
+    }
 
     @whole_or_nothing
     @with_callbacks
@@ -178,6 +202,9 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = is_precomputed(self.similarity)
         return tags
+
+    def _restore(self) -> None:
+        """Make again what `fit` sets and files do not hold; called on loading, after the saved attributes are set."""
 
     @abstractmethod
     def _select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype: ...

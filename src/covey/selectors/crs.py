@@ -13,6 +13,7 @@ from covey.prototype import Prototype
 from covey.selectors.base import Cluster, Selector
 from covey.similarity.homogeneity import as_threshold, mean_similarity
 from covey.similarity.pairs import ScoredPairs
+from covey.state import NOT_SAVED, FittedState
 
 
 class CRS(Selector):
@@ -90,6 +91,7 @@ class CRS(Selector):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+    _fitted_state: ClassVar[FittedState] = {"_given": NOT_SAVED}
 
     def __init__(
         self,
