@@ -1,8 +1,8 @@
-"""What saving and loading have in common about estimators: which class a name means, and what makes an estimator valid.
+"""What saving and loading need to know about estimators: which class a name means, and what makes an estimator valid.
 
-A file calls the class of an estimator by its bare name. The names that covey exports always mean covey's own classes.
-Any other name means a selector that the running program has defined as a subclass of `Selector`: to define it is enough
-to save and load it. A file never makes Python import a module.
+A file calls the class of an estimator by its bare name. A name that covey exports always means covey's own class. Any
+other name means a selector that the running program has defined as a subclass of `Selector`; it need not be registered
+anywhere. A file never makes Python import a module other than covey's own.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ OF_SCIKIT_LEARN = ("_skl", "_metadata_request")
 
 
 class UnknownClassError(LookupError):
-    """A file holds an estimator of a class that cannot be found; the message continues "The file holds"."""
+    """A file holds an estimator of a class that cannot be found. The message names it, to stand behind "holds"."""
 
 
 def find_class(name: str) -> Any:

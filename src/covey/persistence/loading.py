@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from covey.classifier import NearestPrototypeClassifier
 
 Fitted: TypeAlias = "Selector | NearestPrototypeClassifier"
-"""What files hold. A type checker asks for `isinstance` before it lets a loaded estimator predict."""
+"""What files hold; `isinstance` tells a type checker which of the two it is."""
 
 UPGRADES = {1: format_1.upgrade}
 """How a file of each older format is brought into the next one."""
