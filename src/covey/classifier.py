@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from reprlib import repr as shown
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -110,7 +109,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         "representatives_": Rule(
             "an array, a CSR array or a list", lambda value: isinstance(value, np.ndarray | sp.csr_array | list)
         ),
-        "_rows": Rule(  # files hold them although they follow from the selector, because version 0.1.0 reads them
+        "_rows": Rule(  # a part of the file format, although it follows from the selector
             "the rows of the representatives",
             lambda value: isinstance(value, np.ndarray),
             derive=lambda model: np.sort(model.selector_.sample_indices_),
@@ -259,9 +258,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             if n_features(as_fitted) != n_features(self):
                 raise ValueError("representatives_ must have n_features_in_ columns")
             if (type(objects), getattr(objects, "dtype", None)) != (type(found), getattr(found, "dtype", None)):
-                raise ValueError(
-                    f"representatives_ must be an array of numbers, a CSR array or a list, got {shown(found)}"
-                )
+                raise ValueError("representatives_ must be an array of numbers, a CSR array or a list of objects")
             if similarity.kind == "rows":
                 space_of(objects, similarity)
         self._remember(rows, found)
@@ -300,8 +297,8 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             among = take(self.representatives_, chosen)
             every = np.arange(count(queries))
             space = space_of(queries, similarity, every, among, self._rows[chosen], n_jobs)
-        verbose = getattr(self.selector_, "verbose", 0) > 0
-        with progress("nearest prototypes", None, "evaluations", shown=verbose) as bar:
+        shown = getattr(self.selector_, "verbose", 0) > 0
+        with progress("nearest prototypes", None, "evaluations", shown=shown) as bar:
             bar.watch(lambda: (space.n_done(), space.n_expected))
             lists = nearest(space, min(n, chosen.size), n_jobs)
         return chosen[lists.indices], lists.similarities

@@ -90,7 +90,7 @@ def test_an_attribute_that_is_not_declared_is_refused(name, tmp_path):
     setattr(model.selector_, name, 3)
     for estimator in (selector, model):
         with pytest.raises(
-            TypeError, match=rf"CRS must declare every attribute .* {name}, .* add .*CRS\._fitted_state"
+            TypeError, match=rf"Cannot save this CRS: its attributes {name} are not declared .* CRS\._fitted_state"
         ):
             covey.save(estimator, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []

@@ -79,10 +79,9 @@ def saved_state(estimator: Any) -> dict[str, Any]:
         if not name.startswith(OF_SCIKIT_LEARN)
     )
     if forgotten:
-        names = ", ".join(forgotten)
         raise TypeError(
-            f"{cls.__name__} must declare every attribute that it sets to be saved, but it does not declare {names}, "
-            f"which would be missing after loading; add to {cls.__name__}._fitted_state."
+            f"Cannot save this {cls.__name__}: its attributes {', '.join(forgotten)} are not declared and would be "
+            f"missing after loading; add them to {cls.__name__}._fitted_state."
         )
     state = {name: value for name, value in attributes.items() if name in saved_rules(cls)}
     if not any(rules[name].required for name in state):
