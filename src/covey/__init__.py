@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from covey.graph.build import neighbor_graph
     from covey.graph.graph import NeighborGraph
     from covey.graph.recall import Recall
-    from covey.persistence import load, save
+    from covey.persistence.loading import load
+    from covey.persistence.saving import save
     from covey.prototype import Prototype
     from covey.selectors.crs import CRS
     from covey.selectors.simple import KeepAll, RandomSelector
@@ -57,9 +58,9 @@ _HOME = {
     "cover_lower_bound": "covey.coverage.lower_bound",
     "from_distance": "covey.similarity.named",
     "homogeneity": "covey.similarity.homogeneity",
-    "load": "covey.persistence",
+    "load": "covey.persistence.loading",
     "neighbor_graph": "covey.graph.build",
-    "save": "covey.persistence",
+    "save": "covey.persistence.saving",
 }
 
 _MODULES = ("datasets", "displays", "evaluation", "experiments")

@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -20,7 +21,19 @@ from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.progress import progress
 from covey.selectors.crs import CRS
 from covey.selectors.fitting import whole_or_nothing
-from covey.selectors.labels import check_labels, exact_array
+from covey.selectors.labels import check_labels, clusters, exact_array
+from covey.selectors.state import (
+    FEATURES,
+    LABELS,
+    NOT_SAVED,
+    SELECTOR,
+    Facts,
+    FittedState,
+    Rule,
+    n_features,
+    n_objects,
+    names_fit_features,
+)
 from covey.similarity.collect import collect, collect_representatives
 from covey.similarity.collection import Representatives
 from covey.similarity.named import is_precomputed, resolve
@@ -93,6 +106,29 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         "selector": [HasMethods(["fit_resample", "get_params"]), None],
         "reject": [StrOptions({"threshold"}), Interval(Real, None, None, closed="neither"), None],
         "unknown_label": "no_validation",
+    }
+    _fitted_state: ClassVar[FittedState] = {
+        "classes_": LABELS,
+        "selector_": SELECTOR,
+        "representatives_": Rule(
+            "an array, a CSR array or a list", lambda value: isinstance(value, np.ndarray | sp.csr_array | list)
+        ),
+        "_rows": Rule(  # a part of the file format, although it follows from the selector
+            "the rows of the representatives",
+            lambda value: isinstance(value, np.ndarray),
+            derive=lambda model: np.sort(model.selector_.sample_indices_),
+        ),
+        "_classes_of": NOT_SAVED,
+        "_representatives": NOT_SAVED,
+        **FEATURES,
+    }
+    _fitted_facts: ClassVar[Facts] = {
+        "classes_ must ascend": lambda model: np.array_equal(np.unique(model.classes_), model.classes_),
+        "classes_ must be the labels of the prototypes": lambda model: (
+            [label for label, _ in clusters(model.classes_, model.classes_.size)] == list(model.selector_.prototypes_)
+        ),
+        "n_features_in_ must be that of the selector": lambda model: n_features(model) == n_features(model.selector_),
+        "feature_names_in_ must have n_features_in_ names": names_fit_features,
     }
 
     def __init__(self, selector: Any = None, *, reject: float | str | None = None, unknown_label: Any = -1) -> None:
@@ -200,15 +236,20 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     def _remember(self, rows: Positions, representatives: Representatives) -> None:
         """Keep what classification needs: the representatives, in the order of their rows, and their classes."""
-        self._rows, self._representatives, self.representatives_ = rows, representatives, representatives.objects
+        self._rows, self._representatives = rows, representatives.prepared()
+        self.representatives_ = representatives.objects
         self._classes_of = np.empty(rows.size, dtype=np.intp)
         for number, prototype in enumerate(self.selector_.prototypes_.values()):
             self._classes_of[np.searchsorted(rows, prototype.indices)] = number
 
-    def _restore(self, rows: Positions, objects: Any) -> None:
-        """Remember representatives that were stored as these objects."""
-        similarity, n_columns = resolve(self.selector_.similarity), getattr(self, "n_features_in_", None)
-        self._remember(rows, collect_representatives(objects, similarity, rows, n_columns))
+    def _restore(self) -> None:
+        """Prepare classification once the saved attributes are set; refuse representatives that X cannot hold."""
+        rows, similarity = np.sort(self.selector_.sample_indices_), resolve(self.selector_.similarity)
+        columns, n = n_features(self), n_objects(self.selector_)
+        self._remember(rows, collect_representatives(self.representatives_, similarity, rows, columns, n))
+        self._least_similarities()
+        every = np.arange(self.classes_.size)
+        self._answers(every, every >= 0)
 
     def _nearest(self, X: Any, n: int) -> tuple[Positions, Floats]:
         """The places of the n most similar representatives, best first, and their similarities."""

@@ -23,6 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import covey
+from covey.persistence.loading import ModelFile
 from covey.similarity.named import resolve
 
 SECONDS = 20
@@ -98,7 +99,7 @@ def use(content, similarity, folder):
     path = folder / "model"
     path.write_bytes(content)
     try:
-        covey.persistence.read_notes(path)
+        ModelFile(path).notes()
         loaded = covey.load(path, similarity)
     except covey.FileFormatError:
         return "refused"
@@ -272,6 +273,6 @@ def files():
             model = covey.NearestPrototypeClassifier(selector, **options).fit(objects, labels)
             for estimator in (model, model.selector_):
                 covey.save(estimator, path, {"columns": ["a"], "weights": np.arange(3.0)})
-                needed = covey.persistence.missing_callable(path)
+                needed = ModelFile(path).missing_callable
                 made.append((path.read_bytes(), None if needed is None else alike))
     return made

@@ -2,6 +2,7 @@
 
 import enum
 import io
+import json
 import zipfile
 from collections import Counter, OrderedDict, namedtuple
 from datetime import date, datetime, timedelta
@@ -16,8 +17,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 
 import covey
-from covey import persistence
-from covey.persistence.values import DEEPEST, SPARSE
+from covey.persistence.loading import ModelFile
+from covey.persistence.records import RECORDS
+from covey.persistence.values import DEEPEST, SPARSE, Reader, Writer
 
 TYPES = ["?", "i1", "<i2", ">i4", "i8", "u1", ">u8", "<f2", ">f4", "f8", "g", "<c8", ">c16"]
 TYPES += ["M8", "<M8[ns]", ">M8[D]", "M8[7us]", "m8", "<m8[ns]", ">m8[s]", "S3", "<U3", ">U3"]
@@ -58,7 +60,7 @@ def again(value, tmp_path):
     """What the value is once it was kept in a file."""
     path = tmp_path / "model"
     covey.save(covey.KeepAll().fit(np.eye(2)), path, value)
-    return persistence.read_notes(path)
+    return ModelFile(path).notes()
 
 
 def same(a, b):
@@ -86,14 +88,14 @@ def same(a, b):
 @settings(max_examples=300, deadline=None)
 @given(values)
 def test_every_value_comes_back_equal_and_of_the_same_type(value):
-    writer = persistence.ModelWriter()
-    encoded = persistence.json.loads(persistence.json.dumps(writer.encode(value, "notes")))
+    writer = Writer(RECORDS)
+    encoded = json.loads(json.dumps(writer.encode(value, "notes")))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for number, array in enumerate(writer.arrays):
             with archive.open(f"{number}.npy", "w") as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
-    found = persistence.ModelReader(zipfile.ZipFile(buffer), persistence.FORMAT, None).decode(encoded)
+    found = Reader(zipfile.ZipFile(buffer), RECORDS).decode(encoded)
     assert same(found, value)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from covey import persistence
 from covey.classifier import NearestPrototypeClassifier
 from covey.cli.recipe import Recipe, function_of
+from covey.persistence.loading import ModelFile
 from covey.similarity.named import STRINGS, resolve
 from covey.storage.broken import naming
 from covey.storage.errors import FileFormatError
@@ -28,13 +28,14 @@ def load_model(path: str, similarity: str | None = None, *, to_look_at: bool = F
     """Read a model; a similarity of the user's own is named again, as files hold no code, unless it is not used."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: no such file.")
-    notes = _notes(path)
+    file = ModelFile(path)
+    notes = _notes(path, file)
     recipe = notes.get("recipe")
-    made_with = persistence.missing_callable(path)
+    made_with = file.missing_callable
     if similarity is not None:
         _check_named(path, similarity, recipe, made_with)
     function = None if made_with is None else _function(path, similarity, recipe, made_with, to_look_at)
-    fitted = persistence.load(path, function)
+    fitted = file.load(function)
     if not isinstance(fitted, NearestPrototypeClassifier):
         raise ValueError(f"{path} holds a {type(fitted).__name__}, which cannot classify; save a classifier.")
     if recipe is None:
@@ -46,9 +47,9 @@ def load_model(path: str, similarity: str | None = None, *, to_look_at: bool = F
     return Model(fitted, recipe, dict(zip(rows, names, strict=False)), notes.get("data"))
 
 
-def _notes(path: str) -> dict[str, Any]:
+def _notes(path: str, file: ModelFile) -> dict[str, Any]:
     """What `covey select` has written beside the classifier, with the recipe; nothing if it was saved from Python."""
-    noted = persistence.read_notes(path)
+    noted = file.notes()
     if not isinstance(noted, dict) or "recipe" not in noted:
         return {}
     with naming(path, "holds notes that covey select has not written"):

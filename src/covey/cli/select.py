@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from covey import persistence
 from covey.classifier import NearestPrototypeClassifier
 from covey.cli.files import STANDARD, Block, check_output, has_names, may_write, write
 from covey.cli.misuse import MisuseError
 from covey.cli.source import Loaded, Source
 from covey.displays.drawing import figure
 from covey.evaluation import Picture
+from covey.persistence.saving import save
 from covey.runtime.progress import progress
 from covey.selectors.base import pick
 from covey.selectors.crs import CRS
@@ -49,7 +49,7 @@ def select(
     rows = fitted.selector_.sample_indices_
     if model is not None:
         names = None if loaded.names is None else [loaded.names[row] for row in np.sort(rows)]
-        persistence.save(fitted, model, {"recipe": loaded.recipe.plain(), "names": names, "data": source.path})
+        save(fitted, model, {"recipe": loaded.recipe.plain(), "names": names, "data": source.path})
     if picture is not None:
         with progress("drawing", None, "pictures", shown=verbose > 0):
             draw(fitted, loaded, picture, cluster)

@@ -1,185 +1,119 @@
-"""Estimators as JSON and arrays, and back: the class, its parameters and its fitted state.
+"""What saving and loading need to know about estimators: which class a name means, and what makes an estimator valid.
 
-The parameters that are read pass the same validation as in `fit`, the state follows the tables in `_state.py`, and the
-representatives of a classifier go through the same checks as the X of a fit.
+A file calls the class of an estimator by its bare name. A name that covey exports always means covey's own class. Any
+other name means a selector that the running program has defined as a subclass of `Selector`; it need not be registered
+anywhere. A file never makes Python import a module other than covey's own.
 """
 
-import zipfile
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from reprlib import repr as shown
-from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
-from covey.classifier import NearestPrototypeClassifier
-from covey.persistence.state import STATE, Rule, check_facts, check_fields
-from covey.persistence.values import Reader, Writer, refusing, tagged, typed
-from covey.similarity.collect import collect
-from covey.similarity.named import from_distance, resolve
-from covey.similarity.similarity import CONVERSIONS, Similarity
+import covey
+from covey.selectors.base import Selector
+from covey.selectors.state import NOT_SAVED, Rule, check_facts, check_fields, declared, declared_facts
 
-ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in STATE}
-NESTED = ("selector", "selector_")
-"""The fields that hold another estimator."""
 MOST_JOBS = 4096
-"""More than any machine has cores; a file must not be able to start processes without end."""
-WRAPPING = {
-    "symmetric": Rule("true or false", lambda value: type(value) is bool),
-    "kind": Rule("'objects' or 'batches'", lambda value: value in ("objects", "batches")),
-    "conversion": Rule(f"null or one of {sorted(CONVERSIONS)}", lambda value: value is None or value in CONVERSIONS),
-    "batch_size": Rule("an integer of at least 1", lambda value: type(value) is int and value >= 1),
-}
-"""All of a similarity but its function."""
+"""No machine has more cores than this, and a file must not be able to start threads or processes without end."""
+OF_SCIKIT_LEARN = ("_skl", "_metadata_request")
+"""How the names begin under which scikit-learn itself keeps settings, such as callbacks, on any estimator."""
+
+
+class UnknownClassError(LookupError):
+    """A file holds an estimator of a class that cannot be found. The message names it, to stand behind "holds"."""
+
+
+def find_class(name: str) -> Any:
+    """The class that files call by this name."""
+    found = _classes(name)
+    if not found:
+        raise UnknownClassError(
+            f"an estimator of the class {shown(name)}, which covey does not have and this program has not defined; "
+            "import the module that defines it first"
+        )
+    if len(found) > 1:
+        modules = " and ".join(sorted({cls.__module__ for cls in found}))
+        raise UnknownClassError(
+            f"an estimator of the class {name}, which this program has defined more than once (in {modules}); import "
+            "only the module that defines the right one"
+        )
+    return found[0]
 
 
 def check_class(estimator: Any) -> Any:
-    """The class of an estimator; refused if it is none of ours, even if it is called the same."""
+    """The class of an estimator; raise TypeError if files could not tell it from others by its name."""
     cls = type(estimator)
-    if ESTIMATORS.get(cls.__name__) is not cls:
+    found = _classes(cls.__name__)
+    if not (_is_savable(cls) and found):
         raise TypeError(
-            f"estimator must be one of covey's {', '.join(sorted(ESTIMATORS))}, got {cls.__name__} of module "
-            f"{cls.__module__}."
+            f"estimator must be one of covey's estimators or an instance of a subclass of Selector, got {cls.__name__} "
+            f"of module {cls.__module__}."
+        )
+    others = [other for other in found if _definition(other) != _definition(cls)]
+    if others:
+        raise TypeError(
+            f"estimator must be of a class with a name of its own, got {cls.__name__} of module {cls.__module__}, and "
+            f"there is a {cls.__name__} of module {others[0].__module__}, too; rename your class."
         )
     return cls
 
 
-def is_fitted(state: Mapping[str, Any]) -> bool:
-    return "prototypes_" in state or "selector_" in state
+def is_estimator(value: Any) -> bool:
+    """Whether a value is an estimator rather than a plain value."""
+    return isinstance(value, BaseEstimator)
 
 
-class ModelWriter(Writer):
-    """Writes estimators, too. `callable` is then the name of the similarity that could not be stored."""
+def saved_state(estimator: Any) -> dict[str, Any]:
+    """The fitted attributes that files hold; none if the estimator is not fitted.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.callable: str | None = None
-        self._function: Any = None
-
-    def estimator(self, estimator: Any) -> Any:
-        """An estimator as JSON; one that `load` would refuse is refused."""
-        cls = check_class(estimator)
-        parameters = estimator.get_params(deep=False)
-        encoded = {key: self._field(key, value, "parameter ") for key, value in parameters.items()}
-        with refusing(f"parameters of {cls.__name__}"):
-            check_parameters(estimator)
-        there = {key: value for key, value in vars(estimator).items() if key in STATE[cls]}
-        if not is_fitted(there):
-            return {cls.__name__: {"parameters": encoded, "state": {}}}
-        state = {key: self._field(key, value) for key, value in there.items()}
-        with refusing(f"the fitted {cls.__name__}"):
-            check_fields(there, STATE[cls])
-            check_fitted(estimator)
-        return {cls.__name__: {"parameters": encoded, "state": state}}
-
-    def _field(self, key: str, value: Any, noun: str = "") -> Any:
-        if key == "similarity":
-            return self._similarity(value)
-        if key in NESTED and value is not None:
-            return self.estimator(value)
-        return self.encode(value, noun + key.strip("_"))
-
-    def _similarity(self, similarity: Any) -> Any:
-        """A name, a known distance, or all of a similarity but its function, which is left out."""
-        if type(similarity) is str:
-            return similarity
-        wrapped = resolve(similarity)
-        if isinstance(wrapped.function, str):
-            conversion = wrapped.conversion
-            form: Any = {"from_distance": [wrapped.function, conversion]} if conversion else {"named": wrapped.function}
-            if named_similarity(form) != wrapped:
-                raise ValueError(f"similarity must be a name or covey.from_distance to be saved, got {wrapped!r}.")
-            return form
-        function = wrapped.function
-        # Functions stay the same when scikit-learn clones a selector; other callables are copied.
-        same = type(function) if not isinstance(function, FunctionType) else function
-        if self._function not in (None, same):
-            raise ValueError(
-                f"estimator must have one callable as similarity to be saved, got {self.callable} and another in its "
-                "selector; fit it again."
-            )
-        self._function, self.callable = same, getattr(function, "__name__", type(function).__name__)
-        return {"callable": {field: getattr(wrapped, field) for field in WRAPPING}}
+    Raise TypeError if the estimator has an attribute that its class does not declare.
+    """
+    cls, attributes = type(estimator), vars(estimator)
+    rules = declared(cls)
+    forgotten = sorted(
+        name
+        for name in attributes.keys() - rules.keys() - set(cls._get_param_names())
+        if not name.startswith(OF_SCIKIT_LEARN)
+    )
+    if forgotten:
+        raise TypeError(
+            f"Cannot save this {cls.__name__}: its attributes {', '.join(forgotten)} are not declared and would be "
+            f"missing after loading; add them to {cls.__name__}._fitted_state."
+        )
+    state = {name: value for name, value in attributes.items() if name in saved_rules(cls)}
+    if not any(rules[name].required for name in state):
+        return {}
+    return state | {name: rule.derive(estimator) for name, rule in rules.items() if rule.derive is not None}
 
 
-class ModelReader(Reader):
-    """Reads estimators, too; `similarity` takes the place of a callable that was not stored."""
-
-    def __init__(self, archive: zipfile.ZipFile, form: int, similarity: Any) -> None:
-        super().__init__(archive)
-        self._form, self._given = form, similarity
-        self._used = False
-
-    def model(self, encoded: Any, with_callable: bool) -> Any:
-        """The fitted estimator of a file, which does or does not need a callable."""
-        estimator = self._estimator(encoded)
-        if not is_fitted(vars(estimator)):
-            raise ValueError("the estimator must be fitted")
-        if with_callable != self._used:
-            raise ValueError("callable must name the similarity that is left out, or be null if there is none")
-        return estimator
-
-    def _estimator(self, encoded: Any) -> Any:
-        name, content = tagged(encoded)
-        if name not in ESTIMATORS or typed(content, dict).keys() != {"parameters", "state"}:
-            raise ValueError(f"unknown estimator {shown(name)}")
-        cls = ESTIMATORS[name]
-        estimator = cls(**self._parameters(cls, content["parameters"]))
-        check_parameters(estimator)
-        state = {key: self._field(key, value) for key, value in typed(content["state"], dict).items()}
-        if is_fitted(state):
-            vars(estimator).update(check_fields(state, STATE[cls]))
-            self._complete(estimator)
-        return estimator
-
-    def _parameters(self, cls: Any, encoded: Any) -> dict[str, Any]:
-        unknown = typed(encoded, dict).keys() - set(cls._get_param_names())
-        if unknown:
-            raise ValueError(f"parameters {sorted(unknown)} are unknown")
-        return {key: self._field(key, value) for key, value in encoded.items()}
-
-    def _field(self, key: str, encoded: Any) -> Any:
-        if key == "similarity":
-            return self._similarity(encoded)
-        if key in NESTED and encoded is not None:
-            return self._estimator(encoded)
-        return self.decode(encoded)
-
-    def _similarity(self, encoded: Any) -> Any:
-        if type(encoded) is str:
-            resolve(encoded)
-            return encoded
-        tag, content = tagged(encoded)
-        if tag != "callable" or self._given is None:
-            return named_similarity(encoded)
-        self._used = True
-        wrapping = check_fields(typed(content, dict), WRAPPING)
-        return Similarity(self._given, **wrapping) if callable(self._given) else self._given
-
-    def _complete(self, estimator: Any) -> None:
-        """Check the state, and add what is not stored because it follows from the rest."""
-        classifies = isinstance(estimator, NearestPrototypeClassifier)
-        if self._form == 1 and classifies and estimator.classes_.dtype.kind in "mM":
-            _restore_dates(estimator.selector_, estimator.classes_)
-        check_fitted(estimator)
-        if classifies:
-            estimator._restore(estimator._rows, estimator.representatives_)
+def saved_rules(cls: Any) -> dict[str, Rule]:
+    """The rules of the attributes that files hold."""
+    return {name: rule for name, rule in declared(cls).items() if rule is not NOT_SAVED}
 
 
-def named_similarity(encoded: Any) -> Similarity:
-    """The similarity that is stored by its name, and how it is made from a distance."""
-    tag, content = tagged(encoded)
-    if tag == "named":
-        return resolve(typed(content, str))
-    if tag == "from_distance":
-        distance, how = typed(content, list)
-        return from_distance(typed(distance, str), how)
-    raise ValueError(f"unknown similarity {shown(tag)}")
+def restored(cls: Any, parameters: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
+    """The estimator with these parameters and this state; without a state it is not fitted.
+
+    Raise ValueError or TypeError if `fit` would refuse the parameters or could not have left such a state.
+    """
+    estimator = cls(**parameters)
+    _check_parameters(estimator)
+    if state:
+        rules = saved_rules(cls)
+        values = check_fields(state, rules)
+        vars(estimator).update({name: value for name, value in values.items() if rules[name].derive is None})
+        check_facts(estimator, declared_facts(cls))
+        for name, rule in rules.items():
+            if rule.derive is not None and not np.array_equal(values[name], rule.derive(estimator)):
+                raise ValueError(f"{name} must be {rule.words}, got {shown(values[name])}")
+        estimator._restore()
+    return estimator
 
 
-def check_parameters(estimator: Any) -> None:
+def _check_parameters(estimator: Any) -> None:
     """Raise ValueError or TypeError if `fit` would refuse a parameter, or if a file must not ask for it."""
     estimator._validate_params()
     n_jobs = getattr(estimator, "n_jobs", None)
@@ -187,36 +121,28 @@ def check_parameters(estimator: Any) -> None:
         raise ValueError(f"n_jobs must be an integer other than 0 of at most {MOST_JOBS}, got {shown(n_jobs)}.")
 
 
-def check_fitted(estimator: Any) -> None:
-    """Raise ValueError or TypeError if the fields, each of its declared type, are not such as `fit` leaves them."""
-    check_facts(estimator)
-    if isinstance(estimator, NearestPrototypeClassifier):
-        _check_representatives(estimator, resolve(estimator.selector_.similarity))
-        estimator._least_similarities()
-        every = np.arange(estimator.classes_.size)
-        estimator._answers(every, every >= 0)
+def _classes(name: str) -> list[Any]:
+    """The classes of this name: covey's own if it has one, else those that the program has defined.
+
+    A class that is defined again in the same place, as happens in notebooks, replaces the earlier one.
+    """
+    if name in covey.__all__:
+        exported = getattr(covey, name)
+        return [exported] if _is_savable(exported) else []
+    found = {_definition(cls): cls for cls in _subclasses(Selector) if cls.__name__ == name}
+    return list(found.values())
 
 
-def _check_representatives(model: Any, similarity: Similarity) -> None:
-    """Let the representatives pass where the X of a fit does; they must come out as they are, and as wide."""
-    if similarity.kind == "matrix":  # they are rows of X, which is not kept
-        return
-    fitted, found = NearestPrototypeClassifier(), model.representatives_
-    collection = collect(found, similarity, fitted)
-    objects = collection.objects
-    if getattr(fitted, "n_features_in_", None) != getattr(model, "n_features_in_", None):
-        raise ValueError("representatives_ must have n_features_in_ columns")
-    if (type(objects), getattr(objects, "dtype", None)) != (type(found), getattr(found, "dtype", None)):
-        raise ValueError(f"representatives_ must be an array of numbers, a CSR array or a list, got {shown(found)}")
-    if similarity.kind == "rows":
-        collection.space()
+def _subclasses(cls: Any) -> Iterator[Any]:
+    for subclass in cls.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
 
 
-def _restore_dates(selector: Any, classes: NDArray[Any]) -> None:
-    """Format 1 wrote labels that are dates as integers. What they were can be told from the classes."""
-    labels = dict(zip(selector.prototypes_, classes, strict=True))
-    selector.prototypes_ = {
-        labels[old]: replace(found, label=labels[old]) for old, found in selector.prototypes_.items()
-    }
-    if hasattr(selector, "stopped_by_"):
-        selector.stopped_by_ = {labels[old]: ended for old, ended in selector.stopped_by_.items()}
+def _definition(cls: Any) -> tuple[str, str]:
+    """Where a class is defined."""
+    return cls.__module__, cls.__qualname__
+
+
+def _is_savable(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, BaseEstimator) and hasattr(cls, "_fitted_state")

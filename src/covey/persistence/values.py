@@ -1,15 +1,17 @@
-"""Plain values as JSON and arrays, and back. Each comes back equal and of the same type, or is refused.
+"""Plain values as JSON and arrays, and back. Each value comes back equal and of the same type, or it is refused.
 
-JSON has None, booleans, floats, lists, and all but extreme integers and texts. Any other value becomes an object of one
-key, its tag, that says which form the value has. A form is declared once, in `FORMS`: its tag, how a value is written
-and how it is read. The type of a value must be known exactly: a subclass could hold more than a file would keep.
+JSON itself has None, booleans, floats and lists, and nearly all integers and texts. Any other value becomes an object
+with one key, called its tag, that says which form the value has. Each form is declared once, in `FORMS`: how a value is
+written and how it is read. Dataclasses have the name of their class as their tag; `records.py` lists them.
+
+A value is written only if its type is exactly one of those known here, because an instance of a subclass could hold
+more than the file would keep.
 """
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass, field, fields
 from reprlib import repr as shown
 from typing import Any
 
@@ -17,16 +19,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.persistence.state import RECORDS, check_facts, check_fields
+from covey.selectors.state import Facts, Rule, check_facts, check_fields
 from covey.similarity.matrices import check_csr
 from covey.storage.archive import read_array
 
 DEEPEST = 100
-"""How many levels of values may be nested: few enough for Python's stack, and more than data has."""
+"""How many levels deep values may be nested. Each level takes up to six calls, and Python allows 1000 by default; real
+data is nested a few levels deep."""
 LARGEST = 2**63
-"""Integers from here on are written in base 16, as Python does not read more than 4300 decimal digits."""
+"""Integers from here on are written in base 16, because Python refuses to read more than 4300 decimal digits."""
 ARRAYS, SCALARS, NUMBERS = "biufcmMSU", "biufcmM", "biufc"
-"""The kinds of NumPy types that arrays, scalars and sparse matrices may have."""
+"""Which kinds of NumPy types arrays, scalars and sparse matrices may have, by NumPy's letters for them."""
 SPARSE = {
     f"{form}_{kind}": getattr(sp, f"{form}_{kind}")
     for form in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")
@@ -34,25 +37,36 @@ SPARSE = {
 }
 
 
+@dataclass(frozen=True)
+class Record:
+    """What files may hold of a dataclass: the rule of each field, and what must be true of the fields together."""
+
+    fields: Mapping[str, Rule]
+    facts: Facts = field(default_factory=dict)
+
+
+Records = Mapping[Any, Record]
+
+
 class Writer:
-    """Turns values into JSON; arrays go to `arrays` and are referred to by number."""
+    """Turns values into JSON. Arrays are collected in `arrays`, and the JSON refers to them by number."""
 
-    def __init__(self) -> None:
+    def __init__(self, records: Records) -> None:
         self.arrays: list[NDArray[Any]] = []
-        self.where, self._depth = "", 0
+        self.what, self._depth, self._records = "", 0, records
 
-    def encode(self, value: Any, where: str) -> Any:
-        """A value as JSON; `where` says in errors what it is."""
-        self.where = where
+    def encode(self, value: Any, what: str) -> Any:
+        """A value as JSON; `what` is what errors call it."""
+        self.what = what
         return self.item(value)
 
     def item(self, value: Any) -> Any:
-        """A value within another as JSON."""
+        """A value that is part of another as JSON."""
         if _is_json(value):
             return value
         self._depth += 1
         if self._depth > DEEPEST:
-            raise ValueError(f"Cannot save {self.where} nested more than {DEEPEST} levels deep; flatten them.")
+            raise ValueError(f"Cannot save {self.what} nested more than {DEEPEST} levels deep; flatten them.")
         encoded = self.items(value) if type(value) is list else self._tagged(value)
         self._depth -= 1
         return encoded
@@ -60,23 +74,35 @@ class Writer:
     def items(self, values: Any) -> list[Any]:
         return [self.item(value) for value in values]
 
-    def _tagged(self, value: Any) -> Any:
+    def _tagged(self, value: Any) -> dict[str, Any]:
+        if type(value) in self._records:
+            return {type(value).__name__: self._fields(value)}
         tag = _tag_of(value)
         if tag is None:
             kind = type(value).__name__
             kind += f" and dtype {value.dtype}" if isinstance(value, np.ndarray) else ""
             raise TypeError(
-                f"Cannot save {self.where} of type {kind}: files hold numbers, strings, bytes, arrays, and lists, "
+                f"Cannot save {self.what} of type {kind}: files hold numbers, strings, bytes, arrays, and lists, "
                 "tuples, sets and dicts of these."
             )
         return {tag: FORMS[tag].write(self, value)}
 
+    def _fields(self, value: Any) -> dict[str, Any]:
+        """The fields of a dataclass, which must be such as loading accepts."""
+        values = {each.name: getattr(value, each.name) for each in fields(value)}
+        encoded = {name: self.item(content) for name, content in values.items()}
+        record = self._records[type(value)]
+        with refusing(self.what):
+            check_fields(values, record.fields)
+            check_facts(value, record.facts)
+        return encoded
+
 
 class Reader:
-    """Turns JSON into values; arrays are read from the archive when they are referred to."""
+    """Turns JSON into values. An array is read from the archive when the JSON first refers to it."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
+    def __init__(self, archive: zipfile.ZipFile, records: Records) -> None:
+        self._archive, self._records = archive, {cls.__name__: (cls, record) for cls, record in records.items()}
         self._arrays: dict[int, NDArray[Any]] = {}
         self._depth = 0
 
@@ -86,13 +112,7 @@ class Reader:
         self._depth += 1
         if self._depth > DEEPEST:
             raise ValueError(f"values are nested more than {DEEPEST} levels deep")
-        if type(encoded) is list:
-            value: Any = self.items(encoded)
-        else:
-            tag, content = tagged(encoded)
-            if tag not in FORMS:
-                raise ValueError(f"unknown content {shown(tag)}")
-            value = FORMS[tag].read(self, content)
+        value = self.items(encoded) if type(encoded) is list else self._untagged(*tagged(encoded))
         self._depth -= 1
         return value
 
@@ -105,6 +125,17 @@ class Reader:
         if number not in self._arrays:
             self._arrays[number] = read_array(self._archive, f"{number}.npy")
         return self._arrays[number]
+
+    def _untagged(self, tag: str, content: Any) -> Any:
+        if tag in self._records:
+            cls, record = self._records[tag]
+            values = {name: self.decode(item) for name, item in typed(content, dict).items()}
+            made = cls(**check_fields(values, record.fields))
+            check_facts(made, record.facts)
+            return made
+        if tag not in FORMS:
+            raise ValueError(f"unknown content {shown(tag)}")
+        return FORMS[tag].read(self, content)
 
 
 @dataclass(frozen=True)
@@ -132,7 +163,7 @@ def typed(value: Any, kind: Any) -> Any:
 
 @contextmanager
 def refusing(what: str) -> Iterator[None]:
-    """What the checks within refuse cannot be saved, because it could not be loaded again."""
+    """Say of what the checks within refuse that it cannot be saved, since loading makes the same checks."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -140,7 +171,7 @@ def refusing(what: str) -> Iterator[None]:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether JSON has this very value."""
+    """Whether JSON has exactly this value."""
     kind = type(value)
     if kind is str:
         return _is_unicode(value)
@@ -148,7 +179,7 @@ def _is_json(value: Any) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether a text holds whole characters only; JSON would join two halves of one."""
+    """Whether a text holds no half of a surrogate pair; JSON would join two such halves to one character."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -157,7 +188,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _tag_of(value: Any) -> str | None:
-    """The form of a value, by its exact type; None if there is none."""
+    """The tag of a value, by its exact type; None if files cannot hold the value."""
     kind = type(value)
     if kind in (np.ndarray, np.memmap):
         if value.dtype.kind == "O":
@@ -168,7 +199,7 @@ def _tag_of(value: Any) -> str | None:
     if sp.issparse(value):
         known = SPARSE.get(kind.__name__) is kind and value.ndim == 2 and value.dtype.kind in NUMBERS
         return ("csr" if kind is sp.csr_array else "sparse") if known else None
-    return TAGS.get(kind)
+    return kind.__name__ if kind in NAMED_FORMS else None
 
 
 def _listed(content: Any, length: int | None = None) -> list[Any]:
@@ -196,13 +227,13 @@ def _write_array(writer: Writer, array: NDArray[Any]) -> int:
 def _read_objects(reader: Reader, content: Any) -> NDArray[Any]:
     shape, items = _listed(content, 2)
     array = np.empty(len(_listed(items)), dtype=object)
-    for at, item in enumerate(items):  # one by one: lists of one length must not become rows
-        array[at] = reader.decode(item)
+    for position, item in enumerate(items):  # one by one, because NumPy would make a table of lists of equal length
+        array[position] = reader.decode(item)
     return array.reshape(_shape(shape))
 
 
 def _write_csr(writer: Writer, matrix: Any) -> list[Any]:
-    csr = check_csr(matrix, writer.where)
+    csr = check_csr(matrix, writer.what)
     return [list(csr.shape), *writer.items((csr.data, csr.indices, csr.indptr))]
 
 
@@ -219,28 +250,17 @@ def _read_sparse(reader: Reader, content: Any) -> Any:
     return SPARSE[name](_read_csr(reader, csr))
 
 
+def write_scalar(scalar: Any) -> list[str]:
+    """The type and the bytes of one of NumPy's numbers or dates."""
+    return [scalar.dtype.str, scalar.tobytes().hex()]
+
+
 def _read_scalar(reader: Reader, content: Any) -> Any:
     name, digits = _listed(content, 2)
     dtype, stored = np.dtype(typed(name, str)), bytes.fromhex(digits)
     if dtype.kind not in SCALARS or len(stored) != dtype.itemsize:
         raise ValueError(f"a scalar must have a type of numbers or dates and its size, got {shown(content)}")
     return np.frombuffer(stored, dtype)[0]
-
-
-def _write_record(writer: Writer, record: Any) -> dict[str, Any]:
-    values = {field.name: getattr(record, field.name) for field in fields(record)}
-    encoded = {name: writer.item(value) for name, value in values.items()}
-    with refusing(writer.where):
-        check_fields(values, RECORDS[type(record)])
-        check_facts(record)
-    return encoded
-
-
-def _read_record(cls: Any, reader: Reader, content: Any) -> Any:
-    values = {name: reader.decode(item) for name, item in typed(content, dict).items()}
-    record = cls(**check_fields(values, RECORDS[cls]))
-    check_facts(record)
-    return record
 
 
 FORMS = {
@@ -260,7 +280,7 @@ FORMS = {
     ),
     "array": Form(_write_array, Reader.array),
     "objects": Form(lambda writer, array: [list(array.shape), writer.items(array.ravel().tolist())], _read_objects),
-    "scalar": Form(lambda writer, value: [value.dtype.str, value.tobytes().hex()], _read_scalar),
+    "scalar": Form(lambda writer, value: write_scalar(value), _read_scalar),
     "str_": Form(
         lambda writer, value: writer.item("".join(value)),  # str(value) would drop zeros at the end
         lambda reader, content: np.str_(typed(reader.decode(content), str)),
@@ -268,10 +288,6 @@ FORMS = {
     "bytes_": Form(lambda writer, value: value.hex(), lambda reader, content: np.bytes_(bytes.fromhex(content))),
     "csr": Form(_write_csr, _read_csr),
     "sparse": Form(lambda writer, value: [type(value).__name__, _write_csr(writer, value)], _read_sparse),
-    **{cls.__name__: Form(_write_record, partial(_read_record, cls)) for cls in RECORDS},
 }
-TAGS: dict[Any, str] = {
-    **{kind: kind.__name__ for kind in (tuple, set, frozenset, dict, int, str, bytes, complex, *RECORDS)},
-    np.str_: "str_",
-    np.bytes_: "bytes_",
-}
+NAMED_FORMS = (tuple, set, frozenset, dict, int, str, bytes, complex, np.str_, np.bytes_)
+"""The types whose tag is their own name."""

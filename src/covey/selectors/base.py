@@ -22,6 +22,18 @@ from covey.runtime.random import generator
 from covey.selectors.cluster import Cluster
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import clusters
+from covey.selectors.state import (
+    COUNT,
+    FEATURES,
+    PROTOTYPES,
+    RATE,
+    ROWS,
+    Facts,
+    FittedState,
+    has_each_row_once,
+    has_indices_of_prototypes,
+    names_fit_features,
+)
 from covey.similarity.collect import collect
 from covey.similarity.named import is_precomputed, resolve
 
@@ -44,6 +56,18 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]]
+    _fitted_state: ClassVar[FittedState] = {
+        "prototypes_": PROTOTYPES,
+        "sample_indices_": ROWS,
+        "n_evaluations_": COUNT,
+        "scan_rate_": RATE,
+        **FEATURES,
+    }
+    _fitted_facts: ClassVar[Facts] = {
+        "the members of all prototypes together must be every row once": has_each_row_once,
+        "sample_indices_ must be the indices of all prototypes": has_indices_of_prototypes,
+        "feature_names_in_ must have n_features_in_ names": names_fit_features,
+    }
     similarity: Any
 
     @whole_or_nothing
@@ -96,6 +120,9 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = is_precomputed(self.similarity)
         return tags
+
+    def _restore(self) -> None:
+        """Make again what `fit` sets and files do not hold; called on loading, after the saved attributes are set."""
 
     @abstractmethod
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:

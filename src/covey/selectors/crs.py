@@ -14,6 +14,7 @@ from covey.graph.graph import GraphLike, NeighborGraph
 from covey.prototype import Prototype
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
+from covey.selectors.state import NOT_SAVED, FittedState
 from covey.similarity.mean import as_threshold, mean_similarity
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs
@@ -95,6 +96,7 @@ class CRS(Selector):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+    _fitted_state: ClassVar[FittedState] = {"_given": NOT_SAVED}
 
     def __init__(
         self,

@@ -25,6 +25,7 @@ from covey.prototype import Prototype
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.delta_medoids_pairs import BLOCK, KnownSimilarities
+from covey.selectors.state import COUNT, Facts, FittedState, Rule
 from covey.similarity.mean import as_threshold, mean_similarity
 from covey.similarity.similarity import SimilarityLike
 
@@ -101,6 +102,18 @@ class DeltaMedoids(Selector):
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
+    }
+    _fitted_state: ClassVar[FittedState] = {
+        "n_iter_": COUNT,
+        "stopped_by_": Rule(
+            "a dict of labels and what ended their iterations",
+            lambda value: type(value) is dict and {*value.values()} <= {"unchanged", "cycle", "max_iter", "one_shot"},
+        ),
+    }
+    _fitted_facts: ClassVar[Facts] = {
+        "stopped_by_ must have the labels of the prototypes": lambda selector: (
+            selector.stopped_by_.keys() == selector.prototypes_.keys()
+        ),
     }
 
     def __init__(

@@ -24,6 +24,7 @@ from covey.runtime.memory import check_fits
 from covey.selectors import ds3_admm, ds3_facility
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
+from covey.selectors.state import COUNT, NUMBER, ROWS, WEIGHTS, Facts, FittedState, n_objects
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import Space
 
@@ -144,6 +145,18 @@ class DS3(Selector):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
+    }
+    _fitted_state: ClassVar[FittedState] = {
+        "n_iter_": COUNT,
+        "duality_gap_": NUMBER,
+        "row_weights_": WEIGHTS,
+        "outliers_": ROWS,
+    }
+    _fitted_facts: ClassVar[Facts] = {
+        "row_weights_ must have one entry for each row": lambda selector: (
+            selector.row_weights_.size == n_objects(selector)
+        ),
+        "outliers_ must be rows": lambda selector: selector.outliers_.max(initial=0) < n_objects(selector),
     }
 
     def __init__(

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from covey.arrays import Positions
 from covey.similarity.collection import Collection, Representatives
 from covey.similarity.collections.matrix import MatrixCollection, MatrixColumns
@@ -25,12 +27,25 @@ def collect(X: Any, similarity: Similarity, estimator: Any = None) -> Collection
 
 
 def collect_representatives(
-    objects: Any, similarity: Similarity, rows: Positions, n_columns: int | None
+    objects: Any, similarity: Similarity, rows: Positions, n_columns: int | None, n: int
 ) -> Representatives:
-    """The representatives that were stored as these `objects`: the given rows of an X, of `n_columns` if it had any."""
+    """The representatives that were stored as these `objects`: the given rows of an X of n objects.
+
+    Raise ValueError if they cannot be such: they must pass as the X of a fit does, come out as they are, and have as
+    many columns as that X.
+    """
     if similarity.kind == "matrix":
-        return MatrixColumns(similarity, objects, n_columns=0 if n_columns is None else n_columns)
+        if not (np.array_equal(objects, rows) and n_columns == n):
+            raise ValueError("representatives_ and n_features_in_ must fit a matrix of similarities")
+        return MatrixColumns(similarity, objects, n_columns)
     collection = _collection(objects, similarity, None)
+    if len(collection) != rows.size:
+        raise ValueError("representatives_ must be one object for each of the rows")
+    if collection.n_columns != n_columns:
+        raise ValueError("representatives_ must have n_features_in_ columns")
+    kept, given = collection.objects, objects
+    if (type(kept), getattr(kept, "dtype", None)) != (type(given), getattr(given, "dtype", None)):
+        raise ValueError("representatives_ must be an array of numbers, a CSR array or a list of objects")
     collection.rows = rows
     return collection
 

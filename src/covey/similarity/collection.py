@@ -22,6 +22,8 @@ class Representatives(Protocol):
 
     objects: Any
 
+    def prepared(self) -> Self: ...
+
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> Space: ...
 
 
@@ -61,13 +63,17 @@ class Collection(ABC):
         """Set the number and the names of the columns on an estimator, or remove those of an earlier fit."""
         for name in ("n_features_in_", "feature_names_in_"):
             vars(estimator).pop(name, None)
-        if self.has_columns:
+        if self.n_columns is not None:
             validate_data(estimator, self.given, reset=True, skip_check_array=True)
 
     @property
-    def has_columns(self) -> bool:
-        """Whether the objects are rows whose columns those of queries must agree with."""
-        return False
+    def n_columns(self) -> int | None:
+        """How many columns the objects have, with which those of queries must agree; None if they are no rows."""
+        return None
+
+    def prepared(self) -> Self:
+        """The collection, after what the first query would have to wait for is done."""
+        return self
 
     @abstractmethod
     def space(self, n_jobs: int | None = None) -> Space:

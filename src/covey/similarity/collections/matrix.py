@@ -1,6 +1,6 @@
 """A matrix of similarities or distances that the user has computed."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,8 +31,8 @@ class MatrixCollection(Collection):
         return MatrixColumns(self.similarity, self.rows[positions], n_columns=len(self))
 
     @property
-    def has_columns(self) -> bool:
-        return True
+    def n_columns(self) -> int:
+        return int(self.objects.shape[1])
 
     def space(self, n_jobs: int | None = None) -> MatrixSpace:
         return MatrixSpace(self.similarity, self.objects, square=True, n_jobs=n_jobs)
@@ -55,6 +55,9 @@ class MatrixColumns:
 
     def __init__(self, similarity: Similarity, objects: Positions, n_columns: int) -> None:
         self._similarity, self.objects, self._n_columns = similarity, objects, n_columns
+
+    def prepared(self) -> Self:
+        return self
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> MatrixSpace:
         X = check_input(X)

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,6 +49,10 @@ class ProfileCollection(Collection):
     def of(cls, X: Any, similarity: Similarity) -> "ProfileCollection":
         """X, checked."""
         return cls(similarity, _check_profiles(list(X)), given=X)
+
+    def prepared(self) -> Self:
+        self.space()
+        return self
 
     def space(self, n_jobs: int | None = None) -> RowSpace:
         return RowSpace(self.similarity, self._measure, self._rows, self._rows, n_jobs, names=self.rows)

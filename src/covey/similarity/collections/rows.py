@@ -1,7 +1,7 @@
 """Rows of numbers under a named similarity."""
 
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -37,8 +37,12 @@ class RowCollection(Collection):
         return cls(similarity, objects, given=X)
 
     @property
-    def has_columns(self) -> bool:
-        return True
+    def n_columns(self) -> int:
+        return int(self.objects.shape[1])
+
+    def prepared(self) -> Self:
+        self.space()
+        return self
 
     def space(self, n_jobs: int | None = None) -> RowSpace:
         rows = self._rows_in(float_type(self.objects.dtype))

@@ -28,9 +28,9 @@ class SequenceCollection(Collection):
         return cls(similarity, _plain(X), given=X)
 
     @property
-    def has_columns(self) -> bool:
-        """Whether the objects are rows of numbers. The queries are then rows of numbers, too."""
-        return sp.issparse(self.objects) or is_numeric(self.objects)
+    def n_columns(self) -> int | None:
+        """How many columns the objects have, if they are rows of numbers. The queries are then rows, too."""
+        return int(self.objects.shape[1]) if sp.issparse(self.objects) or is_numeric(self.objects) else None
 
     def space(self, n_jobs: int | None = None) -> FunctionSpace:
         return FunctionSpace(self._caller(self, "object"), len(self), len(self), square=True, n_jobs=n_jobs)
@@ -41,7 +41,7 @@ class SequenceCollection(Collection):
         return FunctionSpace(caller, len(queries), len(self), square=False, n_jobs=n_jobs)
 
     def distinct(self) -> Distinct:
-        return distinct_rows(self.objects) if self.has_columns else distinct_objects(self.objects)
+        return distinct_rows(self.objects) if self.n_columns is not None else distinct_objects(self.objects)
 
     @cached_property
     def _array(self) -> NDArray[np.object_]:
@@ -53,7 +53,7 @@ class SequenceCollection(Collection):
 
     def _check_queries(self, X: Any, estimator: Any) -> Any:
         X = check_input(X)
-        if not self.has_columns:
+        if self.n_columns is None:
             return _plain(X)
         return like(check_rows(X, estimator, compared=True, finite=False), self.objects)
 

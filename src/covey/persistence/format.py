@@ -1,0 +1,18 @@
+"""What a model file looks like from outside, for those who write one and those who read one."""
+
+FORMAT = 2
+"""The number of the format that is written. `old/` holds the readers of earlier ones."""
+JSON = "covey.json"
+"""The member of the archive that holds everything but the arrays."""
+KEYS = {"format", "content", "notes", "callable"}
+"""The keys of the JSON part: the number of the format; the class, parameters and state of the estimator; the notes; and
+the name of the similarity that must be passed on loading, or null."""
+JSON_FREE, JSON_RATIO = 4 * 2**20, 20
+"""The JSON part may have this many bytes in any file, and this many times the bytes of the file in a large one. Dicts
+and sets drawn at random are packed 9:1, so real models stay below; a JSON part full of empty lists takes 23 times its
+bytes in memory, so a small file cannot take much."""
+
+
+def most_json(size: int) -> int:
+    """How many bytes the JSON part of a file of this size may have."""
+    return max(JSON_FREE, JSON_RATIO * size)

@@ -1,0 +1,181 @@
+"""Loading: a file becomes a fitted estimator again. No code from the file is run.
+
+Nothing in a file is believed. These steps are taken, and each of them can refuse the file:
+
+1. The JSON part is read, and its outermost level is checked. It may be no larger than the size of the file justifies.
+2. What an older version of covey wrote is brought into the present format (`old/`).
+3. Parameters, state and notes become values (`values.py`); arrays are read when they are referred to.
+4. The estimator is made from its parameters, which pass the same validation as in `fit`. Its state must follow the
+   declarations of its class (`covey/state.py`), so that it works as an estimator that was fitted.
+
+Whatever is wrong with a file raises `FileFormatError`.
+"""
+
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from reprlib import repr as shown
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from covey.persistence.estimators import UnknownClassError, find_class, restored
+from covey.persistence.format import FORMAT, JSON, KEYS, most_json
+from covey.persistence.old import format_1
+from covey.persistence.records import RECORDS
+from covey.persistence.similarities import SimilarityReader
+from covey.persistence.values import Reader, tagged, typed
+from covey.selectors.base import Selector
+from covey.similarity.similarity import Similarity
+from covey.storage.archive import read_bytes
+from covey.storage.errors import FileFormatError
+
+if TYPE_CHECKING:
+    from covey.classifier import NearestPrototypeClassifier
+
+Fitted: TypeAlias = "Selector | NearestPrototypeClassifier"
+"""What files hold; `isinstance` tells a type checker which of the two it is."""
+
+UPGRADES = {1: format_1.upgrade}
+"""How a file of each older format is brought into the next one."""
+
+
+def load(path: str | os.PathLike[str], similarity: Any = None) -> Fitted:
+    """Read what `save` wrote.
+
+    Parameters
+    ----------
+    path : path
+    similarity : callable or Similarity, optional
+        The same function again, if the estimator was fitted with one: it is not stored, only how it was wrapped.
+
+    Returns
+    -------
+    selector or classifier
+        It is fitted. A class of your own must be defined before, by importing its module.
+
+    Raises
+    ------
+    FileFormatError
+        If the file was not written by `save`, is damaged, or holds an estimator of a class that is not defined.
+    """
+    return ModelFile(path).load(similarity)
+
+
+class ModelFile:
+    """A model file, read from disk once, for those who need more of it than `load` returns.
+
+    Attributes
+    ----------
+    missing_callable : str or None
+        The name of the similarity that must be passed to `load`, if it was a function of the user's own.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fspath(path)
+        content = Path(path).read_bytes()
+        with self._blamed():
+            self._archive = zipfile.ZipFile(BytesIO(content))
+            self._json = _checked(json.loads(read_bytes(self._archive, JSON, most_json(len(content)))))
+        self.missing_callable: str | None = self._json["callable"]
+
+    def notes(self) -> Any:
+        """The notes that were saved beside the estimator, or None. Arrays are inflated only if notes hold them."""
+        with self._blamed():
+            return Reader(self._archive, RECORDS).decode(self._json["notes"])
+
+    def load(self, similarity: Any = None) -> Fitted:
+        """The fitted estimator; see `covey.load`."""
+        parts = self._json
+        with self._blamed():
+            while parts["format"] != FORMAT:
+                parts, similarity = UPGRADES[parts["format"]](parts, Reader(self._archive, RECORDS).array, similarity)
+        _check_given(parts["callable"], similarity)
+        with self._blamed():
+            return EstimatorReader(self._archive, similarity).fitted(parts["content"], parts["callable"] is not None)
+
+    @contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """Whatever is raised within is the fault of the file."""
+        try:
+            yield
+        except UnknownClassError as error:
+            raise FileFormatError(f"{self._path!r} holds {error}.") from error
+        except Exception as error:  # a damaged archive fails in many ways
+            cause = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+            raise FileFormatError(f"{self._path!r} was not written by covey.save, or is damaged: {cause}.") from error
+
+
+def _checked(parts: Any) -> dict[str, Any]:
+    """The JSON part of a file; of its values only the format and the name of the callable are checked."""
+    if type(parts) is not dict or parts.keys() != KEYS:
+        raise ValueError(f"{JSON} must be an object of {', '.join(sorted(KEYS))}")
+    if type(parts["format"]) is not int or parts["format"] not in {FORMAT, *UPGRADES}:
+        raise ValueError(f"format {parts['format']!r} is unknown to this version of covey")
+    if not (parts["callable"] is None or type(parts["callable"]) is str):
+        raise ValueError(f"callable must be the name of a function or null, got {shown(parts['callable'])}")
+    return parts
+
+
+def _check_given(missing: str | None, similarity: Any) -> None:
+    """Raise ValueError or TypeError if a similarity is passed that the file does not need, or none where it does."""
+    if missing is None:
+        if similarity is not None:
+            raise ValueError("similarity must not be passed to load: the file names its own; leave it out.")
+        return
+    if similarity is None:
+        raise ValueError(
+            f"similarity must be passed to load: the file was saved with the callable {missing!r}, and files hold no "
+            "code; pass similarity= the same function."
+        )
+    if not callable(similarity.function if isinstance(similarity, Similarity) else similarity):
+        raise TypeError(
+            f"similarity must be a callable, since the file was saved with the callable {missing!r}, got "
+            f"{similarity!r}; pass similarity= the same function."
+        )
+
+
+class EstimatorReader(Reader):
+    """Reads estimators as well as plain values; `similarity` takes the place of a function that is not in the file."""
+
+    def __init__(self, archive: zipfile.ZipFile, similarity: Any) -> None:
+        super().__init__(archive, RECORDS)
+        self._similarities = SimilarityReader(similarity)
+
+    def fitted(self, encoded: Any, with_callable: bool) -> Any:
+        """The fitted estimator of a file, which does or does not lack a callable."""
+        estimator, state = self._estimator(encoded)
+        if not state:
+            raise ValueError("the estimator must be fitted")
+        if with_callable != self._similarities.used:
+            raise ValueError("callable must name the similarity that is left out, or be null if there is none")
+        return estimator
+
+    def _estimator(self, encoded: Any) -> tuple[Any, dict[str, Any]]:
+        name, content = tagged(encoded)
+        if not _is_estimator(encoded):
+            raise ValueError(f"an estimator must have parameters and a state, got {shown(encoded)}")
+        cls = find_class(name)
+        unknown = typed(content["parameters"], dict).keys() - set(cls._get_param_names())
+        if unknown:
+            raise ValueError(f"parameters {sorted(unknown)} are unknown")
+        parameters, state = (
+            {name: self._field(name, value) for name, value in typed(content[part], dict).items()}
+            for part in ("parameters", "state")
+        )
+        return restored(cls, parameters, state), state
+
+    def _field(self, name: str, encoded: Any) -> Any:
+        if name == "similarity":
+            return self._similarities.decode(encoded)
+        return self._estimator(encoded)[0] if _is_estimator(encoded) else self.decode(encoded)
+
+
+def _is_estimator(encoded: Any) -> bool:
+    """Whether this is the JSON of an estimator: its class over its parameters and its state."""
+    if type(encoded) is not dict or len(encoded) != 1:
+        return False
+    [content] = encoded.values()
+    return type(content) is dict and content.keys() == {"parameters", "state"}

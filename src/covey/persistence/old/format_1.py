@@ -1,0 +1,66 @@
+"""Format 1, which version 0.1.0 wrote. Format 2 differs from it in two ways.
+
+- Format 1 wrote a label that is a date as an integer. The classes of a classifier tell which date it was.
+- Version 0.1.0 had no names for similarities of strings, and wrote rapidfuzz' functions as callables. On loading, the
+  name of such a similarity may be passed in place of the function, which cannot be sent to other processes.
+
+Values for which format 1 had no form, such as NumPy's numbers, were written as others; they stay what they became.
+"""
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from numpy.typing import NDArray
+
+from covey.persistence.values import write_scalar
+from covey.similarity.named import STRINGS
+from covey.similarity.similarity import Similarity
+
+
+def upgrade(parts: dict[str, Any], array: Callable[[Any], NDArray[Any]], similarity: Any) -> tuple[dict[str, Any], Any]:
+    """The JSON part of a file in format 2, and the similarity that is still to be passed.
+
+    Parameters
+    ----------
+    parts : dict
+        The JSON part in format 1; it is not changed.
+    array : callable
+        Gives the array that has a number in the file.
+    similarity : optional
+        What the user passed to `load`.
+    """
+    parts = copy.deepcopy(parts) | {"format": 2}
+    for estimator in _estimators(parts["content"]):
+        state = estimator["state"]
+        if "classes_" in state and "array" in state["classes_"]:
+            _restore_dates(state, array(state["classes_"]["array"]))
+    name = similarity.function if isinstance(similarity, Similarity) else similarity
+    if parts["callable"] is None or not (isinstance(name, str) and name in STRINGS):
+        return parts, similarity
+    for estimator in _estimators(parts["content"]):
+        if "similarity" in estimator["parameters"]:
+            estimator["parameters"]["similarity"] = name
+    return parts | {"callable": None}, None
+
+
+def _estimators(encoded: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The parameters and state of an estimator and of those within it."""
+    [content] = encoded.values()
+    yield content
+    for inner in (content["parameters"].get("selector"), content["state"].get("selector_")):
+        if inner is not None:
+            yield from _estimators(inner)
+
+
+def _restore_dates(state: dict[str, Any], classes: NDArray[Any]) -> None:
+    """Put the dates in place of the integers that the selector of a classifier has as labels."""
+    if classes.dtype.kind not in "mM":
+        return
+    [selector] = state["selector_"].values()
+    dates = [{"scalar": write_scalar(label)} for label in classes]
+    for date, entry in zip(dates, selector["state"]["prototypes_"]["dict"], strict=True):
+        entry[0] = entry[1]["Prototype"]["label"] = date
+    if "stopped_by_" in selector["state"]:
+        for date, entry in zip(dates, selector["state"]["stopped_by_"]["dict"], strict=True):
+            entry[0] = date

@@ -1,0 +1,100 @@
+"""Saving: a fitted estimator becomes one file.
+
+1. The estimator is checked as loading will check it, so that whatever load would refuse is refused now.
+2. Its class, parameters and state become JSON, and arrays that the JSON refers to by number.
+3. The archive is written under another name and then renamed, so that there is never half a file.
+"""
+
+import json
+import os
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from covey.persistence.estimators import check_class, is_estimator, restored, saved_state
+from covey.persistence.format import FORMAT, JSON, most_json
+from covey.persistence.records import RECORDS
+from covey.persistence.similarities import SimilarityWriter
+from covey.persistence.values import Writer, refusing
+from covey.storage.archive import justified
+from covey.storage.whole import whole
+
+
+def save(estimator: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
+    """Write a fitted selector or classifier to one file, whole or not at all; an existing file is replaced.
+
+    A classifier is saved with its representatives, not with all of X. They may be rows of an array or a sparse matrix,
+    or objects made of numbers, strings, bytes, arrays, and lists, tuples, sets and dicts of these, nested up to 100
+    levels. Every value comes back equal and of the same type; one that cannot is refused.
+
+    A selector of your own, a subclass of `Selector`, is saved as covey's are. It declares in `_fitted_state` what its
+    `fit` sets beyond the attributes of every selector.
+
+    Parameters
+    ----------
+    estimator : selector or classifier
+    path : path
+    notes : optional
+        Anything made of such values that is to be kept beside the estimator.
+
+    Examples
+    --------
+    >>> import covey, tempfile
+    >>> selector = covey.CRS(n_neighbors=2).fit([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     covey.save(selector, f"{folder}/selector.covey")
+    ...     again = covey.load(f"{folder}/selector.covey")
+    >>> again.sample_indices_.tolist() == selector.sample_indices_.tolist()
+    True
+    """
+    cls = check_class(estimator)
+    if not saved_state(estimator):
+        raise ValueError(
+            f"estimator must be fitted before it is saved, got an unfitted {cls.__name__}; call fit first."
+        )
+    writer = EstimatorWriter()
+    encoded = {"content": writer.estimator(estimator), "notes": writer.encode(notes, "notes")}
+    content = json.dumps({"format": FORMAT, **encoded, "callable": writer.similarities.callable}).encode()
+    unpacked = len(content) + sum(array.nbytes for array in writer.arrays)
+    with whole(path) as temporary:
+        _write(temporary, content, writer, zipfile.ZIP_DEFLATED)
+        size = temporary.stat().st_size
+        if unpacked > justified(size) or len(content) > most_json(size):  # `load` would take it for an attack on memory
+            _write(temporary, content, writer, zipfile.ZIP_STORED)
+
+
+def _write(path: Path, content: bytes, writer: Writer, method: int) -> None:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr(JSON, content)
+        for number, array in enumerate(writer.arrays):
+            buffer = BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            archive.writestr(f"{number}.npy", buffer.getvalue())
+
+
+class EstimatorWriter(Writer):
+    """Writes estimators as well as plain values."""
+
+    def __init__(self) -> None:
+        super().__init__(RECORDS)
+        self.similarities = SimilarityWriter()
+
+    def estimator(self, estimator: Any) -> Any:
+        """An estimator, fitted or not, as JSON."""
+        cls = check_class(estimator)
+        parameters, state = estimator.get_params(deep=False), saved_state(estimator)
+        encoded = {
+            "parameters": {name: self._field(name, value, "parameter ") for name, value in parameters.items()},
+            "state": {name: self._field(name, value) for name, value in state.items()},
+        }
+        with refusing(f"this {cls.__name__}"):
+            restored(cls, parameters, state)
+        return {cls.__name__: encoded}
+
+    def _field(self, name: str, value: Any, noun: str = "") -> Any:
+        if name == "similarity":
+            return self.similarities.encode(value)
+        return self.estimator(value) if is_estimator(value) else self.encode(value, noun + name.strip("_"))
