@@ -8,6 +8,7 @@ import math
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain, repeat
 from numbers import Real
 from typing import Any, NamedTuple, Self
 
@@ -78,15 +79,16 @@ class ProfileCollection(Collection):
 
     def _encode(self, columns: dict[Any, int]) -> Encoded:
         """The profiles as rows; keys that have no column yet get one."""
-        values: list[float] = []
-        places: list[int] = []
-        starts = [0]
-        for profile in self.objects:
-            places.extend(columns.setdefault(key, len(columns)) for key in profile)
-            values.extend(profile.values() if isinstance(profile, dict) else [1.0] * len(profile))
-            starts.append(len(places))
-        parts = np.array(values, dtype=np.float64), np.array(places, dtype=np.int32), np.array(starts, dtype=np.int32)
-        rows = sp.csr_array(parts, shape=(len(self), max(len(columns), 1)))
+        keys = list(chain.from_iterable(self.objects))
+        for key in dict.fromkeys(keys):  # each once, so that this loop of Python's is short
+            columns.setdefault(key, len(columns))
+        places = np.fromiter(map(columns.__getitem__, keys), dtype=np.int32, count=len(keys))
+        weights = (
+            profile.values() if isinstance(profile, dict) else repeat(1.0, len(profile)) for profile in self.objects
+        )
+        values = np.fromiter(chain.from_iterable(weights), dtype=np.float64, count=len(keys))
+        starts = np.cumsum([0, *map(len, self.objects)], dtype=np.int32)
+        rows = sp.csr_array((values, places, starts), shape=(len(self), max(len(columns), 1)))
         check_domain(rows, self._measure.domain, self.similarity.function)
         return Encoded(rows, columns)
 
@@ -98,7 +100,9 @@ class ProfileCollection(Collection):
 
 
 def _check_profiles(profiles: list[Any]) -> list[Any]:
-    """Sets, and dicts of finite numbers."""
+    """The profiles; raise an error unless they are sets, or dicts of finite numbers."""
+    if _are_plainly_fine(profiles):
+        return profiles
     for position, profile in enumerate(profiles):
         if not isinstance(profile, dict | AbstractSet):
             raise TypeError(
@@ -112,6 +116,17 @@ def _check_profiles(profiles: list[Any]) -> list[Any]:
                 f"{wrong!r}; leave such values out or turn them into numbers."
             )
     return profiles
+
+
+def _are_plainly_fine(profiles: list[Any]) -> bool:
+    """Whether all are dicts of finite floats, or all are sets; this is told without looking at each by Python code."""
+    kinds = set(map(type, profiles))
+    if kinds != {dict}:
+        return kinds <= {set, frozenset}
+    values = list(chain.from_iterable(map(dict.values, profiles)))
+    if not set(map(type, values)) <= {float}:
+        return False
+    return not values or bool(np.abs(np.fromiter(values, dtype=np.float64, count=len(values))).max() < LARGEST)
 
 
 def _is_finite_number(value: Any) -> bool:
