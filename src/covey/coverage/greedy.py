@@ -45,8 +45,8 @@ off by a few hundred units. Two sums that are equal on paper fail to tie only if
 them, which happens less than once in 10 000 times."""
 
 COVERAGE_ROUNDING = 1e-9
-"""How much coverage * n may exceed a whole number by rounding and still count as that number. The rounding of a float64
-is far smaller for any n that fits into memory."""
+"""How much coverage * n may exceed a whole number by rounding and still count as that number. Rounding stays below it for a
+few million objects; beyond, one object more than needed may be covered."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Cover:
     coverage : float
         The share of objects that are covered. An object with a multiplicity of m counts m times.
     n_orphans : int
-        How many objects are covered neither by an edge nor by a copy of their own.
+        How many objects neither an edge nor an equal object can cover.
     """
 
     indices: NDArray[np.intp]

@@ -24,12 +24,12 @@ from covey.runtime.executor import Executor
 from covey.runtime.prefetch import look_ahead
 
 CHUNK_ROWS = 8192
-"""How many lists one task samples. A larger number leaves threads idle at the end, a smaller one costs more calls; the
-exact value hardly matters and was not tuned."""
+"""How many lists one task samples. A larger number leaves threads idle at the end, a smaller one costs more calls; no
+comparison with other values is on record."""
 
 AHEAD = 3
 """How many steps of the loop in `join` ahead of their use candidates are fetched from memory. Too few do not hide the
-wait for memory, too many push data out of the cache before it is used."""
+wait for memory, too many push data out of the cache before it is used; no comparison with other values is on record."""
 
 
 @dataclass(frozen=True)

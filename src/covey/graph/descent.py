@@ -9,8 +9,8 @@ A neighbor of a neighbor is likely a neighbor. One round does this (`candidates.
 
 Rounds end when one changes no more than `tol` of all entries.
 
-Two things surround the rounds. The *start* saves most evaluations: it uses landmarks where they predict well who is
-near (`landmarks.py`), else a forest of pivot trees (`forest.py`). The *end* is checked: random pairs tell what share of
+Two things surround the rounds. The *start* saves most evaluations: it uses landmarks where they predict neighbors
+well (`landmarks.py`), else a forest of pivot trees (`forest.py`). The *end* is checked: random pairs show what share of
 the neighbors was missed (`recall.py`). If too many were, the descent goes on with another tree and longer lists, until
 few are missed or all pairs are scored. Where there are too many pairs to remember, it goes on until the lists are ten
 times as long.
@@ -89,7 +89,7 @@ about as much, and scoring the rest makes the graph exact."""
 
 OWNERS = 1024
 """At most how many objects one task joins. It bounds the memory for the pairs of a task, and tasks stay small enough to
-keep all threads busy; the exact value was not tuned."""
+keep all threads busy; no comparison with other values is on record."""
 
 
 def descend(

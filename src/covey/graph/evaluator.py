@@ -127,9 +127,9 @@ class Evaluator:
             self._score(i, j)
         else:
             batches = [slice(start, start + BATCH) for start in range(0, i.size, BATCH)]
-            self.space.executor.run(lambda batch: self._settle(i[batch], j[batch], bounds), batches)
+            self.space.executor.run(lambda batch: self._score_unless_ruled_out(i[batch], j[batch], bounds), batches)
 
-    def _settle(self, i: Indices, j: Indices, bounds: UpperBounds) -> None:
+    def _score_unless_ruled_out(self, i: Indices, j: Indices, bounds: UpperBounds) -> None:
         """Score the pairs that no upper bound rules out.
 
         All pairs count as evaluations, because a bound that rules a pair out has decided about it like a score.

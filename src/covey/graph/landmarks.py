@@ -33,7 +33,7 @@ from covey.similarity.spaces.rows import RowSpace
 PROBED_OBJECTS, PROBED_LANDMARKS, PROBE_HELD_OUT = 112, 16, 4
 """The size of the probe: so many objects are scored against so many landmarks, of which so many are predicted. A larger
 probe is more certain, a smaller one cheaper: this one takes at most 1 912 evaluations, .4 % of the pairs of 1 000
-objects. The numbers were not tuned further."""
+objects; no comparison with other sizes is on record."""
 
 LEAST_EXPLAINED = 0.2
 """The share of the variance of held-out columns that the probe must explain. Measured shares are .5 and more for
@@ -41,8 +41,8 @@ Fashion-MNIST, .2 to .3 for edit distances, and below 0 for warped time series a
 
 TRIAL_LANDMARKS, TRIAL_HELD_OUT = 24, 6
 """The size of the trial: so many landmarks are scored against all objects, and so many at a time are held out. Each
-more landmark makes the trial more certain and costs n evaluations, which are of use only if the trial succeeds. The
-numbers were not tuned further."""
+more landmark makes the trial more certain and costs n evaluations, which are of use only if the trial succeeds. No
+comparison with other sizes is on record."""
 
 LEAST_HIT_RATE = 0.25
 """The share of the neighbors of held-out landmarks that estimates must find. In the spaces of benchmarks/spaces.py it
@@ -50,19 +50,19 @@ is .3 to 1 where landmarks save evaluations, and mostly below .25 where they do 
 
 SHARP_TREE = 0.5
 """Estimates are not used if one tree finds this share of the same neighbors: a forest then finds nearly all of them at
-less cost. The value was chosen with the spaces of benchmarks/spaces.py in view; no scan of it is on record."""
+less cost. A larger value would use landmarks more often; no comparison with other values is on record."""
 
 SMALLEST_EIGENVALUE = 1e-4
 """Smaller eigenvalues, as a share of the largest, are left out, because dividing by their roots amplifies noise. A
-larger value blurs the estimates. It was not tuned further."""
+larger value blurs the estimates; no comparison with other values is on record."""
 
 CANDIDATES = 30
 """How many others an object meets by estimate, beyond the length of its list. On Fashion-MNIST, 20 would lose .006 of
 the recall and save 2 % of the evaluations."""
 
 LANDMARKS_PER_ROOT = 0.44
-"""There are this many landmarks times the square root of the number of objects. On Fashion-MNIST, 34 landmarks for 6
-000 objects needed the fewest evaluations for their recall. That the number grows with the root is an assumption."""
+"""There are this many landmarks times the square root of the number of objects. On Fashion-MNIST, 34 landmarks for
+6 000 objects needed the fewest evaluations for their recall. That the number grows with the root is an assumption."""
 
 
 def start_from_landmarks(evaluator: Evaluator, scored: ScoredPairs | None, rng: np.random.Generator) -> bool:

@@ -14,7 +14,7 @@ from covey.arrays import Floats, Indices, Integers
 LEAF = 30
 """The most objects in a leaf. All pairs of a leaf are scored, so larger leaves find more neighbors and cost more. A
 leaf of 30 shows an object about three times as many others as a list of ten can hold; the forest was measured with this
-size on Fashion-MNIST, and other sizes were not compared."""
+size on Fashion-MNIST, and no comparison with others is on record."""
 
 
 def grow(
