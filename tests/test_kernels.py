@@ -165,8 +165,8 @@ def lift_case():
 
 CASES = {
     refine.improve: improve_case,
-    refine.put_in: covered_case,
-    refine.take_out: covered_case,
+    refine.add: covered_case,
+    refine.remove: covered_case,
     refine.change_gains: lambda: (*cover_graph()[:2], rng.random(40) < 0.5, 7, 1, rng.integers(0, 9, 40)),
     refine.nearby: lambda: (cover_graph(), 3, rng.integers(-1, 2, 40), np.uint64(rng.integers(1 << 40))),
     refine.best_near: lambda: (
@@ -222,7 +222,7 @@ CASES = {
         -np.sort(-rng.integers(0, 3, (7, 5)) / 2, axis=1),
         rng.integers(0, 3, (7, 5)).astype(np.uint8),
     ),
-    _lists.keep_hopeful: lambda: (filled_lists()[1], *pairs(12), rng.integers(0, 5, 200) / 4),
+    _lists.drop_hopeless_pairs: lambda: (filled_lists()[1], *pairs(12), rng.integers(0, 5, 200) / 4),
     _lists.find_similarities: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
     met.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
     met.put_keys: lambda: (
@@ -230,7 +230,7 @@ CASES = {
         rng.integers(1, 99, 200).astype(np.uint64),
         np.zeros(200, bool),
     ),
-    _exact.clear_bar: lambda: (
+    _exact.clear_hurdles: lambda: (
         rng.integers(0, 9, (6, 50)).astype(np.float32),
         rng.integers(0, 2, 6).astype(float),
         np.full(6, -np.inf),
@@ -262,7 +262,7 @@ CASES = {
     bounds.smallest_squared: bytes_case,
     prefetch.look_ahead: lambda: (np.zeros((9, 99)), np.arange(5), int(rng.integers(9))),
     tree.halve: halve_case,
-    groups.clear_group_bars: lambda: (
+    groups.clear_group_hurdles: lambda: (
         rng.integers(0, 9, (5, 12)) / 1.0,
         np.full(5, 0.5),
         rng.integers(0, 4, 12),
@@ -273,7 +273,7 @@ CASES = {
     ),
     equal.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
     coverage.pick: pick_case,
-    coverage.compared: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
+    coverage.comparison_key: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
     coverage.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
     coverage.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
 }

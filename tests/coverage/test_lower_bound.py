@@ -106,7 +106,7 @@ def test_more_steps_never_hurt():
     sizes = []
     for steps in (0, 1, 5, 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("covey.coverage.STEPS", steps)
+            patch.setattr("covey.coverage.greedy.STEPS", steps)
             sizes.append(covey.cover(graph, refine=True).indices.size)
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] == covey.cover(graph).indices.size

@@ -13,7 +13,6 @@ import covey
 from covey.graph import descent, met
 from covey.graph import exact as _exact
 from covey.graph.build import build, choose_method
-from covey.graph.lists import NeighborLists
 from covey.similarity.named import resolve
 from covey.similarity.pairs import draw_pairs
 from tests import reference
@@ -127,28 +126,6 @@ def test_cheap_scores_need_no_memory_of_pairs(monkeypatch):
     assert graphs[0].n_evaluations > expected.n_evaluations
 
 
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda p: p[0] != p[1]), max_size=300))
-def test_pair_sets_know_what_they_have_seen(pairs):
-    i, j = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
-    seen = set()
-    expected = []
-    for pair in pairs:
-        expected.append(frozenset(pair) not in seen)
-        seen.add(frozenset(pair))
-    for pair_set in (met.BitmapPairs(31), met.HashedPairs(600)):
-        half = len(pairs) // 2
-        first = np.concatenate([pair_set.add(i[:half], j[:half]), pair_set.add(i[half:], j[half:])])
-        assert first.tolist() == expected
-
-
-def test_a_hash_of_pairs_grows():
-    i, j = draw_pairs(600, 600 * 599 // 2, np.random.default_rng(0))
-    pair_set = met.HashedPairs(600)
-    assert pair_set.add(i[:40000], j[:40000]).all()
-    assert pair_set.add(i, j).sum() == i.size - 40000
-    assert not pair_set.add(j, i).any()
-
-
 @given(st.integers(2, 2000), st.integers(0, 9))
 def test_drawn_pairs_are_different_pairs(n, seed):
     n_pairs = n * (n - 1) // 2
@@ -212,7 +189,7 @@ def test_threads_do_not_lose_each_others_work(monkeypatch):
 
 def test_the_estimated_recall_is_honest(monkeypatch):
     """Over many seeds its mean meets the true recall; what the random pairs find lifts the true one a little."""
-    monkeypatch.setattr(descent, "BAD", 0.0)  # the first estimate counts, whatever it is
+    monkeypatch.setattr(descent, "EXTEND_BELOW", 0.0)  # the first estimate counts, whatever it is
     X = np.random.default_rng(0).random((400, 12))
     exact = covey.neighbor_graph(X, 10, method="exact")
     graphs = [
@@ -278,21 +255,12 @@ def test_no_space_gets_a_bad_graph(space, seed):
 
 
 def test_a_graph_that_stays_bad_is_returned_with_a_warning(monkeypatch):
-    monkeypatch.setattr(descent, "TOO_MANY", 1.0)
+    monkeypatch.setattr(descent, "SCORE_ALL_ABOVE", 1.0)
     monkeypatch.setattr(descent, "MAX_EXTENSIONS", 0)
     values = similarity_matrix(400, np.random.default_rng(0))
     with pytest.warns(ConvergenceWarning, match="about .* of the true neighbors.*method='exact'"):
         graph = covey.neighbor_graph(values, 10, "precomputed", "nn-descent", random_state=0)
     assert graph.estimated_recall.value < 0.94
-
-
-def test_lists_look_up_what_they_hold_and_bound_what_they_do_not():
-    lists = NeighborLists.empty(2, 2)
-    i, j = np.zeros(3, np.int32), np.array([5, 6, 7], np.int32)
-    lists.offer(i, j, np.array([0.1, 0.9, 0.4]))
-    np.testing.assert_array_equal(lists.look_up(i, j), [0.4, 0.9, 0.4])
-    longer = lists.lengthened(4)  # what is empty has no similarity to tell
-    np.testing.assert_array_equal(longer.look_up(i, j), [0.4, 0.9, 0.4])
 
 
 def test_seeds_matter_and_repeat():

@@ -7,7 +7,7 @@ import covey
 from covey.graph import descent
 from covey.graph import landmarks as _landmarks
 from covey.graph.evaluator import Evaluator
-from covey.graph.landmarks import Columns, Estimator, survey, trial
+from covey.graph.landmarks import Columns, Estimator, passes_trial, start_from_landmarks
 from covey.similarity.named import resolve
 from covey.similarity.pairs import draw_pairs
 from tests.forms import Counted, similarity_matrix, space_of
@@ -69,7 +69,7 @@ def test_known_pairs_are_not_missing():
 def test_a_probe_tells_whether_landmarks_are_of_use(values, useful):
     counted = Counted(values)
     evaluator = Evaluator(space_of(list(range(600)), resolve(counted)), 10)
-    assert survey(evaluator, None, np.random.default_rng(0)) == useful
+    assert start_from_landmarks(evaluator, None, np.random.default_rng(0)) == useful
     if not useful:
         probed = _landmarks.PROBED_OBJECTS + _landmarks.PROBED_LANDMARKS
         assert len(counted.calls) <= probed * _landmarks.PROBED_LANDMARKS
@@ -83,8 +83,8 @@ def test_a_trial_refuses_landmarks_where_trees_are_sharp(width):
     space = space_of(values, resolve("precomputed"))
     columns = filled_columns(space, np.random.default_rng(1).permutation(2000)[:24].astype(np.int32))
     assert columns.explained(np.arange(200, dtype=np.int32), np.arange(18), np.arange(18, 24)) > 0.8
-    assert not trial(columns, 10, np.random.default_rng(0))
-    assert not survey(Evaluator(space, 10), None, np.random.default_rng(0))
+    assert not passes_trial(columns, 10, np.random.default_rng(0))
+    assert not start_from_landmarks(Evaluator(space, 10), None, np.random.default_rng(0))
 
 
 def test_hits_count_equally_similar_objects_alike():

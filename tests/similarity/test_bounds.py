@@ -85,7 +85,7 @@ def test_bounds_lose_no_neighbor(similarity, kind, limit, monkeypatch):
     monkeypatch.setattr(met, "BITMAP_LIMIT", limit)
     X = rows_for(similarity, kind, 700, 20, np.random.default_rng(0))
     tight = covey.neighbor_graph(X, 10, similarity, "nn-descent", random_state=0)
-    monkeypatch.setattr(NeighborLists, "sift", lambda lists, i, j, bounds: i.size)
+    monkeypatch.setattr(NeighborLists, "drop_hopeless", lambda lists, i, j, bounds: i.size)
     loose = covey.neighbor_graph(X, 10, similarity, "nn-descent", random_state=0)
     np.testing.assert_array_equal(tight.indices, loose.indices)
     np.testing.assert_array_equal(tight.similarities, loose.similarities)

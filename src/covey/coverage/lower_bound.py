@@ -1,15 +1,17 @@
-"""How few representatives could possibly do: a bound by linear programming.
+"""How few representatives any choice needs: a lower bound by linear programming.
 
-A choice of representatives is x_i in {0, 1}; y_j in {0, 1} tells whether object j counts as covered:
+The smallest choice of representatives solves an integer program. x_i in {0, 1} says whether object i is chosen, and y_j
+in {0, 1} whether object j counts as covered:
 
     min sum x    such that    y_j <= x_j + sum of x_i over the coverers i of j,    sum y >= required
 
-Let x and y be fractions, and the least sum is a lower bound, found by HiGHS. A solver works within tolerances, so its
-optimum is not taken at its word. Whatever its multipliers u_j >= 0 and v >= 0 of the two kinds of constraints are,
+If x and y may also be fractions, the least sum can only get smaller; so it is a lower bound. HiGHS, the solver of
+SciPy, finds it. A solver works within tolerances, so its optimum is not trusted. Only its multipliers are used, u_j >=
+0 and v >= 0 of the two kinds of constraints, because for any such multipliers
 
-    v * required + sum_i min(0, 1 - u_i - sum of u_j over what i covers) + sum_j min(0, u_j - v)
+    v * required + sum_i min(0, 1 - u_i - sum of u_j over the objects j that i covers) + sum_j min(0, u_j - v)
 
-never exceeds the true optimum: that is what is reported, rounded up.
+never exceeds the true optimum (weak duality). This value, rounded up, is the bound.
 """
 
 import math
@@ -17,31 +19,31 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from covey.arrays import Floats
 from covey.coverage.greedy import check_coverage, edges_of, required
 
-Floats = NDArray[np.float64]
-
 ROUNDING = 1e-9
-"""Per object: far more than sums in float64 can lose, far less than one representative."""
+"""How much the value of the bound may exceed a whole number by rounding, per object. This is far more than sums in
+float64 can be off, and far less than one representative."""
 
 
 def cover_lower_bound(graph: Any, coverage: float = 0.95, threshold: float | None = None) -> int:
-    """A number of representatives below which no prototype has that coverage.
+    """A number of representatives that every prototype with this coverage needs at least.
 
     Parameters
     ----------
     graph : NeighborGraph or sparse matrix
+        The neighbors of each object. A matrix is read by `NeighborGraph.from_csr`.
     coverage : float, default=0.95
-        The share to cover, in (0, 1].
+        The share of objects to cover, in (0, 1].
     threshold : float, optional
-        Edges less similar than this are dropped; by default none.
+        Edges less similar than this are dropped. By default, all edges are kept.
 
     Returns
     -------
     int
-        At least 1. In an approximate graph the bound is for what that graph knows.
+        The bound, at least 1. It holds for the edges of this graph; an approximate graph may lack some.
 
     Examples
     --------
@@ -59,7 +61,7 @@ def cover_lower_bound(graph: Any, coverage: float = 0.95, threshold: float | Non
 
 
 def _multipliers(edges: sp.csr_array, n_required: int) -> tuple[Floats, float]:
-    """Multipliers that are about the best."""
+    """The multipliers that HiGHS finds; they need not be optimal for the bound to be right."""
     from scipy.optimize import linprog
 
     n = edges.shape[0]
@@ -75,5 +77,6 @@ def _multipliers(edges: sp.csr_array, n_required: int) -> tuple[Floats, float]:
 
 
 def _dual_value(edges: sp.csr_array, n_required: int, u: Floats, v: float) -> float:
+    """The bound that these multipliers give, by the formula at the top of this module."""
     spent = u + np.bincount(edges.indices, np.repeat(u, np.diff(edges.indptr)), minlength=u.size)
     return float(v * n_required + np.minimum(0, 1 - spent).sum() + np.minimum(0, u - v).sum())

@@ -1,1 +1,26 @@
-"""graph."""
+"""Stage 2: the neighbor graph, which lists for each object the k most similar others, best first.
+
+Nothing in this folder sees data. Objects are numbers from 0 to n - 1, and a `Space` (the stage before, `similarity/`)
+is asked for the similarity of two of them. So one engine serves rows, texts, dicts and any other kind of objects.
+
+All neighbor lists obey one total order: the more similar object comes first, and of equally similar ones the one with
+the lower index. What a list holds in the end therefore does not depend on the order in which pairs were scored.
+Threads and blocks of any size give the same graph.
+
+Data goes through the files in this order:
+
+1. `build.py` is the entrance (`neighbor_graph`). It decides between an exact graph and NN-Descent.
+2. `exact.py` scores all pairs, or those that estimates cannot rule out. `groups.py` does the same for a classifier,
+   which needs the nearest representative of each class.
+3. `descent.py` is NN-Descent. It scores few pairs and finds most neighbors. It uses these files:
+
+   - `evaluator.py` scores pairs and offers each score to the lists of both objects.
+   - `met.py` remembers which pairs were considered already.
+   - `landmarks.py` is the first of two ways to start: it predicts similarities from a few landmarks.
+   - `forest.py` is the second: it splits the objects by pivots. `tree.py` holds the splitting that both ways share.
+   - `candidates.py` says which pairs each round considers.
+   - `recall.py` estimates from random pairs what share of the true neighbors was found.
+
+4. `lists.py` holds the neighbor lists while they are being filled. All files above write into them.
+5. `graph.py` is the result (`NeighborGraph`), checked and read-only. It also reads graphs that were made elsewhere.
+"""

@@ -1,4 +1,9 @@
-"""Making a neighbor graph: exactly, or by NN-Descent."""
+"""The entrance to this stage: it makes a neighbor graph, exactly or by NN-Descent.
+
+1. Make a space of X and its similarity.
+2. Choose the method, if the caller leaves it open (`choose_method`).
+3. Let the method fill neighbor lists, and turn them into a `NeighborGraph` (`build`).
+"""
 
 from numbers import Integral, Real
 from typing import Any
@@ -19,8 +24,11 @@ from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 
 EXACT_UP_TO = 30
-"""`auto` is exact up to this many objects a neighbor: NN-Descent would score half of all pairs or more."""
+"""With method "auto", the graph is exact for up to this many objects per neighbor, that is for n <= 30 k. NN-Descent
+would score about half of all pairs there: on Fashion-MNIST, a descent from random lists did so at n = 33 k."""
+
 METHODS = ("auto", "exact", "nn-descent")
+"""What a caller may ask for."""
 
 
 def neighbor_graph(
@@ -35,34 +43,39 @@ def neighbor_graph(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> NeighborGraph:
-    """The n_neighbors most similar others of each object.
+    """Find the n_neighbors most similar others of each object.
 
     Parameters
     ----------
     X : array, CSR matrix, frame or sequence of objects
+        The objects, one per row or entry.
     n_neighbors : int, default=10
-        At most n - 1 are there.
+        The length of each list. If it exceeds n - 1, each list holds the n - 1 others.
     similarity : str, callable or Similarity, default="cosine"
+        How similar two objects are; larger means closer.
     method : {"auto", "exact", "nn-descent"}, default="auto"
-        "exact" evaluates all pairs. "nn-descent" evaluates few and finds most neighbors. "auto" is exact up to 30
-        objects a neighbor or 20 000 pairs; for cosine, dot, euclidean and jaccard, where matrix products do the work,
-        up to 10 000 dense or 20 000 CSR rows; for similarities of strings up to 5 000; and for precomputed matrices.
-    sample_rate, tol : float, default=0.7, 0.001
-        NN-Descent's share of list entries joined in a round, and the share of changed entries that ends it.
+        "exact" evaluates all pairs. "nn-descent" evaluates few pairs and finds most neighbors. "auto" is exact for up
+        to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where all pairs are evaluated about as
+        fast as few: for up to 10 000 dense or 20 000 CSR rows under cosine, dot, euclidean and jaccard (by matrix
+        products), for up to 5 000 strings under the named similarities of strings, and for precomputed matrices.
+    sample_rate : float, default=0.7
+        The share of the entries of a list that NN-Descent joins in one round.
+    tol : float, default=0.001
+        NN-Descent stops when a round changes no more than this share of all entries.
     random_state : int, RandomState instance or None, default=None
-        Decides NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
+        The seed of NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
+        The number of threads for compiled similarities, or of processes for Python callables that take long enough to
+        gain from it. -1 uses all cores.
     verbose : int, default=0
-        1 shows a bar on a terminal.
+        1 shows a progress bar on a terminal.
+
+    Returns
+    -------
+    NeighborGraph
     """
     check_n_neighbors(n_neighbors)
-    if not (isinstance(sample_rate, Real) and 0 < sample_rate <= 1):
-        raise ValueError(f"sample_rate must be in (0, 1], got {sample_rate!r}.")
-    if not (isinstance(tol, Real) and 0 <= tol <= 1):
-        raise ValueError(f"tol must be in [0, 1], got {tol!r}.")
-    if not (n_jobs is None or isinstance(n_jobs, Integral)):
-        raise TypeError(f"n_jobs must be an int or None, got {n_jobs!r}.")
+    _check_options(sample_rate, tol, n_jobs)
     space = collect(X, resolve(similarity)).space(n_jobs)
     method = choose_method(method, space, n_neighbors)
     with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
@@ -70,8 +83,21 @@ def neighbor_graph(
         return build(space, n_neighbors, method, generator(random_state), sample_rate=sample_rate, tol=tol)
 
 
+def _check_options(sample_rate: float, tol: float, n_jobs: int | None) -> None:
+    """Raise an error that names the option if one of these is out of range."""
+    if not (isinstance(sample_rate, Real) and 0 < sample_rate <= 1):
+        raise ValueError(f"sample_rate must be in (0, 1], got {sample_rate!r}.")
+    if not (isinstance(tol, Real) and 0 <= tol <= 1):
+        raise ValueError(f"tol must be in [0, 1], got {tol!r}.")
+    if not (n_jobs is None or isinstance(n_jobs, Integral)):
+        raise TypeError(f"n_jobs must be an int or None, got {n_jobs!r}.")
+
+
 def choose_method(method: str, space: Space, k: int) -> str:
-    """Settle "auto", and do not descend where lists would hold everyone anyway."""
+    """The method to use, "exact" or "nn-descent", for the one asked for.
+
+    NN-Descent is never used where its lists would hold all other objects: an exact graph costs no more there.
+    """
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
     n = space.n_left
@@ -89,12 +115,13 @@ def build(
     *,
     sample_rate: float = SAMPLE_RATE,
     tol: float = TOL,
-    known: ScoredPairs | None = None,
+    scored: ScoredPairs | None = None,
     multiplicity: Integers | None = None,
 ) -> NeighborGraph:
-    """The graph of a space by a settled method; `known` pairs are not scored again.
+    """Make the graph of a space, by the method that `choose_method` returned.
 
-    The mean similarity is that of all pairs if the objects are there so many times (`multiplicity`).
+    NN-Descent does not score the pairs of `scored` again. An exact graph that scores every pair also gets the mean
+    similarity; for it, object x stands for `multiplicity[x]` equal objects (1 by default).
     """
     before = space.n_evaluations
     k = min(k, space.n_left - 1)
@@ -106,6 +133,6 @@ def build(
         lists, total = nearest_others(space, k, multiplicity)
         mean = None if total is None else mean_of_all(space, multiplicity, total)
     else:
-        lists, recall = descend(space, k, rng, sample_rate=sample_rate, tol=tol, known=known)
+        lists, recall = descend(space, k, rng, sample_rate=sample_rate, tol=tol, scored=scored)
     indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])
     return NeighborGraph(indices, similarities, space.n_evaluations - before, method, mean, recall)

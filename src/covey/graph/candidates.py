@@ -1,9 +1,15 @@
-"""Who meets whom in a round of NN-Descent.
+"""Which pairs a round of NN-Descent considers.
 
-Each object's candidates are a sample of its own list's entries and of those that list it, apart by whether they were
-joined before (old) or not (new). Two objects meet where both are candidates of a third and at least one is new there.
+The idea is that two neighbors of one object are likely to be neighbors of each other.
 
-Every draw is a hash of (seed, object, candidate): the same wherever and whenever it is made.
+1. Every object gets candidates: a sample of the entries of its own list, and a sample of the objects that have it in
+   theirs. A candidate is *old* if an earlier round has joined that entry, else it is *new*.
+2. Two objects *meet* if both are candidates of a third and at least one of them is new there. (Two old candidates have
+   met in an earlier round.)
+3. A pair that met before, in this round or an earlier one, is left out.
+
+Samples are drawn by hashing (seed, object, candidate) and keeping the smallest hashes. Such a draw does not depend on
+the thread that makes it or on when it is made.
 """
 
 from dataclasses import dataclass
@@ -18,19 +24,27 @@ from covey.runtime.executor import Executor
 from covey.runtime.prefetch import look_ahead
 
 CHUNK_ROWS = 8192
+"""How many lists one task samples. A larger number leaves threads idle at the end, a smaller one costs more calls; no
+comparison with other values is on record."""
+
 AHEAD = 3
-"""How many meetings candidates are fetched before they are needed."""
+"""How many steps of the loop in `join` ahead of their use candidates are fetched from memory. Too few do not hide the
+wait for memory, too many push data out of the cache before it is used; no comparison with other values is on record."""
 
 
 @dataclass(frozen=True)
 class Holders:
-    """Who holds an object among its candidates: of object u, objects[starts[u] : starts[u + 1]]."""
+    """For each object u, the holders of u: the objects that have u among their candidates.
+
+    They are objects[starts[u] : starts[u + 1]].
+    """
 
     starts: Integers
     objects: Indices
 
     @classmethod
     def of(cls, candidates: Indices) -> "Holders":
+        """The holders for candidates given as one row per object, padded with -1."""
         starts = np.zeros(len(candidates) + 1, dtype=np.int64)
         objects = np.empty(np.count_nonzero(candidates >= 0), dtype=np.int32)
         invert(candidates, starts, objects)
@@ -39,7 +53,11 @@ class Holders:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Of each object the new and the old candidates (rows padded with -1), and both turned round."""
+    """The candidates of all objects in one round, and the holders of each object.
+
+    Row x of `new` and of `old` holds the new and the old candidates of x in ascending order; entries of -1 are empty.
+    `new_of` and `old_of` hold the same the other way round.
+    """
 
     new: Indices
     old: Indices
@@ -48,11 +66,16 @@ class Candidates:
 
     @classmethod
     def sample(cls, lists: NeighborLists, n_own: int, n_reversed: int, seed: int, executor: Executor) -> "Candidates":
-        """Draw `n_own` of each list's waiting entries, which are JOINED then, and `n_reversed` of both turned round."""
+        """Draw the candidates of a round from the lists.
+
+        The new candidates of x are at most `n_own` entries of its list that were not joined yet, and at most
+        `n_reversed` objects that have drawn x so. The old candidates are all joined entries of the list, and at most
+        `n_reversed` objects that have x as such an entry. Entries drawn as new ones become JOINED in the lists.
+        """
         n, size = lists.indices.shape
         new = np.full((n, n_own + n_reversed), -1, dtype=np.int32)
         old = np.full((n, size + n_reversed), -1, dtype=np.int32)
-        chunks = [slice(at, at + CHUNK_ROWS) for at in range(0, n, CHUNK_ROWS)]
+        chunks = [slice(start, start + CHUNK_ROWS) for start in range(0, n, CHUNK_ROWS)]
 
         def draw(chunk: slice) -> None:
             choose(
@@ -67,20 +90,22 @@ class Candidates:
 
         executor.run(draw, chunks)
 
-        def turn(candidates: Indices) -> Holders:
+        def add_reversed(candidates: Indices) -> Holders:
+            """Fill the last columns with a sample of the holders; the holders of all candidates, with these."""
             own, reversed_ = np.split(candidates, [candidates.shape[1] - n_reversed], axis=1)
             holders = Holders.of(own)
             reverse(holders.starts, holders.objects, np.uint64(seed), reversed_)
             candidates.sort(axis=1)
             return Holders.of(candidates)
 
-        new_of, old_of = executor.run(turn, [new, old])
+        new_of, old_of = executor.run(add_reversed, [new, old])
         return cls(new, old, new_of, old_of)
 
     def unmet(self, owners: Indices, pairs: PairSet) -> tuple[Indices, Indices]:
-        """The pairs (owner, v > owner) that meet and are not yet in the set, once each; they are in it then.
+        """The pairs (owner, v) with v > owner that meet in this round and are not in `pairs` yet, each once.
 
-        Threads may call this at once for different owners.
+        They are added to `pairs`. Several threads may call this at the same time for different owners, because every
+        pair belongs to its smaller index, its owner.
         """
         new_of, old_of = self.new_of, self.old_of
         most = count_meetings(owners, new_of.starts, old_of.starts, self.new, self.old)
@@ -97,7 +122,7 @@ class Candidates:
 
 @njit(cache=True, nogil=True)
 def mix(seed, a, b):  # type: ignore[no-untyped-def]
-    """A hash of two indices (splitmix64)."""
+    """A hash of two indices: the finalizer of splitmix64, with that generator's published constants."""
     z = seed ^ ((np.uint64(a) << np.uint64(32)) | np.uint64(b))
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -106,37 +131,40 @@ def mix(seed, a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def keep_smallest(items, keys, n, item, key):  # type: ignore[no-untyped-def]
-    """Put an item into a short list of those with the smallest keys; how many it then holds."""
-    at = n
+    """Offer an item to a short list that keeps the items with the smallest keys; how many items it holds then.
+
+    The first n places of `items` and `keys` are filled, by ascending key.
+    """
+    place = n
     if n == items.size:
         if key >= keys[n - 1]:
             return n
-        at = n - 1
-    while at > 0 and keys[at - 1] > key:
-        items[at], keys[at] = items[at - 1], keys[at - 1]
-        at -= 1
-    items[at], keys[at] = item, key
+        place = n - 1
+    while place > 0 and keys[place - 1] > key:
+        items[place], keys[place] = items[place - 1], keys[place - 1]
+        place -= 1
+    items[place], keys[place] = item, key
     return min(n + 1, items.size)
 
 
 @njit(cache=True, nogil=True)
 def choose(indices, states, first, n_sampled, seed, new, old):  # type: ignore[no-untyped-def]
-    """Sample each list's waiting entries into `new` and mark them known; the known ones go into `old`.
+    """Copy the joined entries of each list into `old`, and a sample of the others into `new`; these become JOINED.
 
-    The lists are those of the objects from `first` on.
+    Row 0 is the list of object `first`, row 1 that of the next object, and so on.
     """
     size = indices.shape[1]
     keys = np.empty(n_sampled, dtype=np.uint64)
     slots = np.empty(n_sampled, dtype=np.int32)
     for row in range(indices.shape[0]):
         n_new, n_old = 0, 0
-        for at in range(size):
-            if indices[row, at] >= 0:
-                if states[row, at] == JOINED:
-                    old[row, n_old] = indices[row, at]
+        for slot in range(size):
+            if indices[row, slot] >= 0:
+                if states[row, slot] == JOINED:
+                    old[row, n_old] = indices[row, slot]
                     n_old += 1
                 else:
-                    n_new = keep_smallest(slots, keys, n_new, at, mix(seed, first + row, indices[row, at]))
+                    n_new = keep_smallest(slots, keys, n_new, slot, mix(seed, first + row, indices[row, slot]))
         for t in range(n_new):
             new[row, t] = indices[row, slots[t]]
             states[row, slots[t]] = JOINED
@@ -144,18 +172,18 @@ def choose(indices, states, first, n_sampled, seed, new, old):  # type: ignore[n
 
 @njit(cache=True, nogil=True)
 def invert(candidates, starts, objects):  # type: ignore[no-untyped-def]
-    """Fill `starts`, all 0 before, and `objects` with who holds each object; a counting sort."""
+    """Fill the arrays of `Holders` by a counting sort; `starts` must hold zeros."""
     n, width = candidates.shape
     for row in range(n):
-        for at in range(width):
-            if candidates[row, at] >= 0:
-                starts[candidates[row, at] + 1] += 1
+        for column in range(width):
+            if candidates[row, column] >= 0:
+                starts[candidates[row, column] + 1] += 1
     for u in range(n):
         starts[u + 1] += starts[u]
     ends = starts[:-1].copy()
     for row in range(n):
-        for at in range(width):
-            u = candidates[row, at]
+        for column in range(width):
+            u = candidates[row, column]
             if u >= 0:
                 objects[ends[u]] = row
                 ends[u] += 1
@@ -163,39 +191,43 @@ def invert(candidates, starts, objects):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def reverse(starts, holders, seed, backward):  # type: ignore[no-untyped-def]
-    """Fill backward[u] with a sample of the objects that hold u."""
+    """Fill backward[u] with a sample of the holders of u."""
     keys = np.empty(backward.shape[1], dtype=np.uint64)
     for u in range(backward.shape[0]):
         filled = 0
-        for at in range(starts[u], starts[u + 1]):
-            filled = keep_smallest(backward[u], keys, filled, holders[at], mix(seed, u, holders[at]))
+        for t in range(starts[u], starts[u + 1]):
+            filled = keep_smallest(backward[u], keys, filled, holders[t], mix(seed, u, holders[t]))
 
 
 @njit(cache=True, nogil=True)
 def count_meetings(owners, new_starts, old_starts, new, old):  # type: ignore[no-untyped-def]
-    """How many pairs these owners have at most."""
+    """An upper limit of the number of pairs that `join` can collect for these owners."""
     total = 0
     for owner in owners:
-        met = (new_starts[owner + 1] - new_starts[owner]) * (new.shape[1] + old.shape[1])
-        met += (old_starts[owner + 1] - old_starts[owner]) * new.shape[1]
-        total += min(met, new.shape[0] - owner - 1)
+        most = (new_starts[owner + 1] - new_starts[owner]) * (new.shape[1] + old.shape[1])
+        most += (old_starts[owner + 1] - old_starts[owner]) * new.shape[1]
+        total += min(most, new.shape[0] - owner - 1)
     return total
 
 
 @njit(cache=True, nogil=True)
 def join(owners, marks, starts, lasting, new_starts, new_of, old_starts, old_of, new, old, i, j):  # type: ignore[no-untyped-def]
-    """Collect the pairs (owner, v > owner) that meet and are not marked; the marks are undone if they do not last."""
+    """Collect the pairs (owner, v > owner) that meet and are not marked yet; how many they are.
+
+    Pairs are marked as `PairSet.marks` describes. If the marks are not `lasting`, those of an owner are erased after
+    it.
+    """
     n = 0
     for owner in owners:
         first, row = n, starts[owner]
-        for at in range(new_starts[owner], new_starts[owner + 1]):
-            look_ahead(new, new_of, at + AHEAD)
-            look_ahead(old, new_of, at + AHEAD)
-            n = meet(owner, new[new_of[at]], marks, row, i, j, n)
-            n = meet(owner, old[new_of[at]], marks, row, i, j, n)
-        for at in range(old_starts[owner], old_starts[owner + 1]):
-            look_ahead(new, old_of, at + AHEAD)
-            n = meet(owner, new[old_of[at]], marks, row, i, j, n)
+        for h in range(new_starts[owner], new_starts[owner + 1]):
+            look_ahead(new, new_of, h + AHEAD)
+            look_ahead(old, new_of, h + AHEAD)
+            n = meet(owner, new[new_of[h]], marks, row, i, j, n)
+            n = meet(owner, old[new_of[h]], marks, row, i, j, n)
+        for h in range(old_starts[owner], old_starts[owner + 1]):
+            look_ahead(new, old_of, h + AHEAD)
+            n = meet(owner, new[old_of[h]], marks, row, i, j, n)
         if not lasting:
             for t in range(first, n):
                 marks[row + (j[t] - owner - 1) // 64] = 0
@@ -204,14 +236,17 @@ def join(owners, marks, starts, lasting, new_starts, new_of, old_starts, old_of,
 
 @njit(cache=True, nogil=True)
 def meet(owner, others, marks, row, i, j, n):  # type: ignore[no-untyped-def]
-    """Of others in ascending order."""
-    at = others.size - 1
-    while at >= 0 and others[at] > owner:
-        place = others[at] - owner - 1
+    """Collect and mark the unmarked pairs of an owner with larger ones among `others`; how many are collected then.
+
+    `others` must ascend: the loop goes from the largest down and ends at the first that is not larger than the owner.
+    """
+    t = others.size - 1
+    while t >= 0 and others[t] > owner:
+        place = others[t] - owner - 1
         word, bit = row + (place >> 6), np.uint64(1) << np.uint64(place & 63)
         if marks[word] & bit == 0:
             marks[word] |= bit
-            i[n], j[n] = owner, others[at]
+            i[n], j[n] = owner, others[t]
             n += 1
-        at -= 1
+        t -= 1
     return n

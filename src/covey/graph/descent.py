@@ -1,21 +1,23 @@
-"""NN-Descent (Dong, Moses and Li, 2011) on indices. It never sees data.
+"""NN-Descent (Dong, Moses and Li, 2011): approximate neighbor lists from few evaluations.
 
-A neighbor of a neighbor is likely a neighbor. One round:
+A neighbor of a neighbor is likely a neighbor. One round does this (`candidates.py`):
 
-1. Of each object's list sample the entries not yet joined (new) and take the joined ones (old).
-2. Reverse both, sampled likewise, and unite: an object meets those that list it, too.
-3. Join: within each united list, every new entry meets every new and every old one. Pairs already evaluated are
-   skipped; the others are scored and offered to both ends.
-4. Stop when a round changed less than `tol` of all entries.
+1. From each object's list, sample the entries that were not joined yet (new), and use all that were (old).
+2. Reverse both: each object also gets a sample of the objects that have it in their lists.
+3. Join: among the candidates of each object, every new one meets every other one, new or old. Pairs scored before are
+   skipped. The others are scored and offered to the lists of both objects.
 
-The start is what saves evaluations: landmarks where they predict who is near (`_landmarks.py`), else a forest of pivot
-trees (`_forest.py`). The end is checked: pairs drawn at random tell how many neighbors were missed (`_recall.py`), and
-where these are too many, the descent goes on with another tree and longer lists, until few are missed or all pairs are
-scored; where pairs are too many to be remembered, until the lists are ten times as long.
+Rounds end when one changes no more than `tol` of all entries.
 
-Draws within a round are hashes of the round's seed and the objects, all others are made by one generator, every pair
-belongs to its smaller index, and lists obey a total order: the outcome and the number of evaluations are the same for
-any number of threads and any block size.
+Two things surround the rounds. The *start* saves most evaluations: it uses landmarks where they predict neighbors
+well (`landmarks.py`), else a forest of pivot trees (`forest.py`). The *end* is checked: random pairs show what share of
+the neighbors was missed (`recall.py`). If too many were, the descent goes on with another tree and longer lists, until
+few are missed or all pairs are scored. Where there are too many pairs to remember, it goes on until the lists are ten
+times as long.
+
+The result and the number of evaluations are the same for any number of threads and any block size. There are three
+reasons: draws within a round are hashes of a seed and the objects, while one generator makes all other draws; every
+pair belongs to its smaller index; and lists obey a total order.
 """
 
 import warnings
@@ -27,44 +29,67 @@ from sklearn.exceptions import ConvergenceWarning
 from covey.arrays import Indices
 from covey.graph.candidates import Candidates
 from covey.graph.evaluator import Evaluator
-from covey.graph.forest import plant, plant_forest
-from covey.graph.landmarks import survey
+from covey.graph.forest import plant_forest, plant_tree
+from covey.graph.landmarks import start_from_landmarks
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import RandomPairs, Recall
 from covey.runtime.executor import share_out
 from covey.similarity.space import ScoredPairs, Space
 
 SAMPLE_RATE, TOL = 0.7, 0.001
-"""The defaults of NN-Descent's share of list entries that are joined in a round, and of the share of changed entries
-that ends it. The second is the value of Dong, Moses and Li; the first lies between the two, .5 and 1, that they try."""
+"""The default share of list entries that are joined in a round, and the default share of changed entries at which
+rounds end. Dong, Moses and Li use the same share of changed entries; they try sample rates of 0.5 and 1, and 0.7 lies
+between them."""
+
 SMALLEST_LIST = 10
-"""Shorter lists do not percolate: with 5 entries recall stays below .7."""
-LONGER = 2
-"""Times as long are lists where hubs stand in the way: recall .92 and not .67 for 18 846 texts and 15 neighbors."""
+"""Lists are at least this long, however few neighbors are asked for. Neighbors of neighbors do not spread through
+shorter ones: with 5 entries the recall was .64 to .69 on classes of Fashion-MNIST, with 10 it was .95 to .96."""
+
+LONGER_FOR_HUBS = 2
+"""How many times longer the lists of many objects are in a space with hubs. Hubs are objects that are near to very many
+others, and neighbors of neighbors seldom lead past them. For 18 846 newsgroup texts and 15 neighbors, this lifts the
+recall from .67 to .92."""
+
 MORE_REVERSED = 2
-"""Times as many reversed entries are joined where bounds settle most pairs: recall .989, not .984, in the same time."""
+"""How many times more reversed entries are joined where upper bounds rule out most pairs without a score, so that pairs
+are cheap. When it was introduced, it lifted the recall from .984 to .989 in the same time; the latter is the recall
+that benchmarks/RESULTS.md shows for 60 000 rows of Fashion-MNIST."""
+
 LANDMARK_SAMPLE = 0.5
-"""Times as many entries are sampled in lists that start from landmarks, as most of them are right from the start: on
-Fashion-MNIST that saves 3 % of the evaluations and .004 of the recall."""
+"""The factor on the sample rate after a start from landmarks, which leaves most entries right from the start. On
+Fashion-MNIST it saves 3 % of the evaluations and costs .004 of the recall."""
+
 FEW = 1000
-"""With fewer objects, scoring landmarks against all of them would cost more than it saves."""
+"""With fewer objects there are no landmarks: scoring them against all objects would cost more than it saves."""
+
 MANY, MANY_COSTLY = 10_000, 30_000
-"""With more objects, looking for candidates by estimate takes longer than scoring pairs does; the second number is for
-similarities that are not cheap."""
+"""With more objects there are no landmarks either: finding candidates by estimates would take longer than scoring
+pairs. The second number holds for similarities that are not cheap, for which saving evaluations pays longer. Beyond the
+first, upper bounds are used where the space has them."""
+
 MAX_ROUNDS = 50
-BAD, GOOD = 0.93, 0.95
-"""The estimated recall below which the descent goes on, and the one that ends it then. For ten neighbors and a recall
-of .95 an estimate has a standard error of .023, and of .013 with more pairs, so that few graphs of .95 and more are
-extended without need."""
+"""The most rounds in a row. It only guards against a descent that never settles; `tol` is what normally ends it."""
+
+EXTEND_BELOW, EXTEND_TO = 0.93, 0.95
+"""A descent is extended if its estimated recall lies below the first number, and until it reaches the second. The gap
+allows for the error of the estimate: for ten neighbors and a recall of .95 its standard error is .023, or .013 once
+more pairs are drawn. So few graphs that have a recall of .95 are extended without need."""
+
 EXTENSION = 1.1
-"""Times as long are the lists in each extension. The steps are small, because lists 1.2 times as long cost half as many
-evaluations again: on Fashion-MNIST they lift the recall from .95 to .98."""
+"""How many times longer each extension makes the lists. The steps are small because length is expensive: on
+Fashion-MNIST, lists 1.2 times as long cost half as many evaluations again and lift the recall from .95 to .98."""
+
 MAX_EXTENSIONS = 24
-"""Lists are ten times as long then; all pairs are scored long before, unless there are too many of them."""
-TOO_MANY = 1 / 3
-"""The share of all pairs above which scoring the rest costs no more than going on."""
+"""The most extensions: lists are then 1.1^24, about ten times, as long. Only a descent that cannot remember its pairs
+gets that far; any other one has scored all pairs long before."""
+
+SCORE_ALL_ABOVE = 1 / 3
+"""Once this share of all pairs is scored and the recall is still low, the rest is scored, too. Going on would cost
+about as much, and scoring the rest makes the graph exact."""
+
 OWNERS = 1024
-"""Of how many objects at most the pairs are joined at a time."""
+"""At most how many objects one task joins. It bounds the memory for the pairs of a task, and tasks stay small enough to
+keep all threads busy; no comparison with other values is on record."""
 
 
 def descend(
@@ -74,48 +99,53 @@ def descend(
     *,
     sample_rate: float,
     tol: float,
-    known: ScoredPairs | None = None,
+    scored: ScoredPairs | None = None,
 ) -> tuple[NeighborLists, Recall]:
-    """Approximate lists of at least max(k, 10) others, and what share of the true k nearest they are estimated to hold.
+    """Approximate lists of at least max(k, 10) others, and an estimate of how many of the true k nearest they hold.
 
-    `known` pairs are taken in; as long as pairs are remembered, they are not scored again.
+    The pairs of `scored` enter the lists. They are not scored again as long as pairs are remembered at all.
     """
     many = space.n_left > MANY
-    longer = LONGER if space.hubs and many else 1
+    longer = LONGER_FOR_HUBS if space.hubs and many else 1
     size = min(longer * max(k, SMALLEST_LIST), space.n_left - 1)
     evaluator = Evaluator(space, size, space.bounds() if many else None)
-    if known is not None:
-        evaluator.admit(known)
+    if scored is not None:
+        evaluator.admit(scored)
     order = np.arange(space.n_left, dtype=np.int32)
-    surveyed = FEW <= space.n_left <= (MANY if space.cheap else MANY_COSTLY)
-    landmarks = surveyed and survey(evaluator, known, rng)
+    worth_trying = FEW <= space.n_left <= (MANY if space.cheap else MANY_COSTLY)
+    landmarks = worth_trying and start_from_landmarks(evaluator, scored, rng)
     if landmarks:
         sample_rate *= LANDMARK_SAMPLE
     else:
         order = plant_forest(evaluator, rng)
+    # Very many objects are renumbered in tree order for the rounds: similar ones then lie near each other in memory.
     numbers = order if evaluator.forgetful else None
     if numbers is not None:
         evaluator.renumber(numbers)
         order = np.arange(space.n_left, dtype=np.int32)
     descent = Descent(evaluator, order, tol, rng)
-    descent.run(sample_rate)
+    descent.join_until_stable(sample_rate)
     if not many:
-        descent.join_all()
-    recall = descent.go_on(k, sample_rate)
+        descent.join_unsampled()
+    recall = descent.extend_until_good(k, sample_rate)
     return evaluator.lists if numbers is None else evaluator.lists.renumbered(np.argsort(numbers)), recall
 
 
 @dataclass(frozen=True)
 class Descent:
-    """Rounds of joins, in the given order of the objects: it is best if similar ones lie near each other in it."""
+    """Rounds of joins.
+
+    `order` says in which order objects are joined. It does not change the result, but rounds are faster if similar
+    objects lie near each other in it.
+    """
 
     evaluator: Evaluator
     order: Indices
     tol: float
     rng: np.random.Generator
 
-    def run(self, sample_rate: float) -> None:
-        """Join until the lists hardly change."""
+    def join_until_stable(self, sample_rate: float) -> None:
+        """Make rounds until the lists hardly change any more."""
         evaluator = self.evaluator
         n_sampled = int(np.ceil(sample_rate * evaluator.lists.indices.shape[1]))
         n_reversed = n_sampled * (MORE_REVERSED if evaluator.bounded and not evaluator.forgetful else 1)
@@ -124,35 +154,34 @@ class Descent:
                 break
             self._join(n_sampled, n_reversed, int(self.rng.integers(1 << 63)))
 
-    def join_all(self) -> None:
-        """Join once more, with no entry of a list left out by sampling: it finds a fifth of what is missing."""
+    def join_unsampled(self) -> None:
+        """Join all entries once more, without sampling. This finds about a fifth of the neighbors still missing."""
         self.evaluator.lengthen(1.0)
-        self.run(sample_rate=1.0)
+        self.join_until_stable(sample_rate=1.0)
 
-    def go_on(self, k: int, sample_rate: float) -> Recall:
+    def extend_until_good(self, k: int, sample_rate: float) -> Recall:
         """Extend the descent until the estimated recall of the k nearest is good, or nothing more can be done.
 
-        If many neighbors were missed, plant another tree and go on from there; if many still are, make the lists
-        longer, too.
+        The first extension plants another tree and goes on from there. All later ones also make the lists longer.
         """
         evaluator = self.evaluator
         pairs = RandomPairs(evaluator, k, self.rng)
-        recall = pairs.estimate_recall(sure_from=BAD)
-        if recall.value >= BAD:
+        recall = pairs.estimate_recall(enough=EXTEND_BELOW)
+        if recall.value >= EXTEND_BELOW:
             return recall
         for longer in [1.0] + [EXTENSION] * MAX_EXTENSIONS:
-            if evaluator.has_room_for_all and evaluator.space.scan_rate > TOO_MANY:
-                evaluator.meet_everyone()
+            if evaluator.remembers_all and evaluator.space.scan_rate > SCORE_ALL_ABOVE:
+                evaluator.meet_all()
                 return Recall(1.0, 1.0, 1.0)
             evaluator.lengthen(longer)
-            plant(evaluator, self.rng)
-            self.run(sample_rate)
-            recall = pairs.estimate_recall()  # a graph that was bad is looked at twice
-            if recall.value >= GOOD:
+            plant_tree(evaluator, self.rng)
+            self.join_until_stable(sample_rate)
+            recall = pairs.estimate_recall()  # it always draws more pairs here, as the graph was bad before
+            if recall.value >= EXTEND_TO:
                 return recall
-        if recall.value < BAD:
+        if recall.value < EXTEND_BELOW:
             warnings.warn(
-                f"The neighbor graph holds about {recall.value:.0%} of the true neighbors, as random pairs tell; "
+                f"The neighbor graph holds about {recall.value:.0%} of the true neighbors, judging by random pairs; "
                 "ask for more neighbors, or pass method='exact' (graph='exact' for CRS).",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -160,13 +189,14 @@ class Descent:
         return recall
 
     def _join(self, n_sampled: int, n_reversed: int, seed: int) -> None:
-        """One round, in blocks of owners; a pair's owner is its smaller index.
+        """Make one round, in blocks of owners; the owner of a pair is its smaller index.
 
-        Owners that are near in `order` meet much the same objects, which then stay in the processor's cache.
+        Owners that lie near each other in `order` meet much the same objects, which then stay in the processor's cache.
         """
         evaluator, executor = self.evaluator, self.evaluator.space.executor
         candidates = Candidates.sample(evaluator.lists, n_sampled, n_reversed, seed, executor)
-        # Without threads nobody waits for a share, and processes gain from large batches.
+        # Small blocks keep several threads busy. Without threads blocks are large, because worker processes, which
+        # compute Python similarities, gain from large batches.
         step = share_out(evaluator.space.n_left, OWNERS) if evaluator.space.threaded else 16 * OWNERS
         blocks = [self.order[start : start + step] for start in range(0, self.order.size, step)]
         executor.run(lambda owners: evaluator.consider(*candidates.unmet(owners, evaluator.met)), blocks)

@@ -1,4 +1,9 @@
-"""The work-bench of approximate graphs: pairs are scored once, and every score feeds both ends' lists."""
+"""Scoring pairs on behalf of an approximate graph.
+
+A pair *meets* when it is considered for the first time. It is then scored, and the score is offered to the lists of
+both objects; or an upper bound shows that it can enter neither list. A pair that has met is not scored again, as long
+as met pairs are remembered (`met.py`).
+"""
 
 import threading
 
@@ -10,12 +15,22 @@ from covey.graph.met import BitmapPairs, ForgottenPairs, pair_set
 from covey.runtime.executor import BATCH
 from covey.similarity.space import RenumberedSpace, ScoredPairs, Space, UpperBounds
 
-EVERYONE = 1 << 20
-"""About how many pairs are listed at a time when all of them meet."""
+ALL_PAIRS_BLOCK = 1 << 20
+"""About how many pairs are written down at a time when all pairs meet; it bounds the memory that this takes."""
 
 
 class Evaluator:
-    """Scores pairs not met before and offers each to both ends' lists."""
+    """Scores pairs that have not met before, and offers each score to the lists of both objects.
+
+    Parameters
+    ----------
+    space : Space
+        The objects; both of its sides are the same.
+    size : int
+        The length of the lists.
+    bounds : UpperBounds, optional
+        Upper bounds of similarities, which spare scoring pairs that can enter no list.
+    """
 
     def __init__(self, space: Space, size: int, bounds: UpperBounds | None = None) -> None:
         self.space = space
@@ -26,43 +41,50 @@ class Evaluator:
 
     @property
     def bounded(self) -> bool:
+        """Whether upper bounds rule out pairs."""
         return self._bounds is not None
 
     @property
     def forgetful(self) -> bool:
-        """Whether no pair is remembered."""
+        """Whether no met pair is remembered, so that pairs may meet, and be counted, again."""
         return isinstance(self.met, ForgottenPairs)
 
     @property
-    def has_room_for_all(self) -> bool:
-        """Whether all pairs can be remembered, a bit each."""
+    def remembers_all(self) -> bool:
+        """Whether there is a bit for every pair, so that even all pairs can be remembered."""
         return isinstance(self.met, BitmapPairs)
 
     def renumber(self, order: Indices) -> None:
-        """Let object t be what order[t] was: those that are similar then lie near each other in memory."""
+        """Give the objects other numbers: object t is then the one that was order[t].
+
+        Similar objects with near numbers lie near each other in memory, which makes rounds faster. The evaluator must
+        be forgetful, because remembered pairs would keep their old numbers.
+        """
+        if not self.forgetful:
+            raise RuntimeError("Objects can be renumbered only while no pairs are remembered under their old numbers.")
         self.lists = self.lists.renumbered(order)
         self.space = RenumberedSpace(self.space, order)
         self._bounds = None if self._bounds is None else self._bounds.renumbered(order)
 
     def admit(self, pairs: ScoredPairs) -> None:
-        """Take in pairs that were scored elsewhere."""
+        """Let pairs meet that were scored elsewhere: they enter the lists and are not scored again."""
         self.met.add(pairs.i, pairs.j)
         self._offer(pairs)
 
     def score(self, i: Indices, j: Indices) -> ScoredPairs:
-        """Score pairs that were not met before."""
+        """Score these pairs, none of which may have met before, and return their similarities."""
         self.met.add(i, j)
         return self._score(i, j)
 
     def meet(self, i: Indices, j: Indices) -> None:
-        """Score the pairs not met before."""
+        """Let those of these pairs meet that have not met before."""
         unmet = self.met.add(i, j)
         self.consider(i[unmet], j[unmet])
 
-    def meet_everyone(self) -> None:
-        """Score all pairs not met before, in blocks."""
+    def meet_all(self) -> None:
+        """Let all pairs meet that have not met before, block by block."""
         n = self.space.n_left
-        step = max(1, EVERYONE // n)
+        step = max(1, ALL_PAIRS_BLOCK // n)
         for start in range(0, n - 1, step):
             i, j = np.meshgrid(np.arange(start, min(start + step, n)), np.arange(start + 1, n), indexing="ij")
             above = i < j
@@ -71,44 +93,50 @@ class Evaluator:
     def lengthen(self, factor: float) -> None:
         """Make the lists longer by a factor, and let all their entries be joined once more.
 
-        What fell out of the shorter lists is not there again, but it is worse than all that those held.
+        The new places start empty. Objects that fell out of the shorter lists do not come back, although they may
+        belong there; but all of them are less similar than the entries that stayed.
         """
         size = int(np.ceil(factor * self.lists.indices.shape[1]))
         self.lists = self.lists.lengthened(min(size, self.space.n_left - 1))
 
-    def meet_and_tell(self, i: Indices, j: Indices) -> Floats:
-        """As `meet`, but tell s(i[t], j[t]), or an upper bound of it: it only steers where a tree splits.
+    def meet_and_bound(self, i: Indices, j: Indices) -> Floats:
+        """Let the pairs meet, and return for each s(i[t], j[t]) or an upper bound of it.
 
-        Where the space has bounds, the bounds are told, and the pairs may meet, and be counted, again. Else a pair met
-        before is told by the lists; if it has left them, the least similarity that they hold is told.
+        That is enough for a tree, which only decides by it where to split. If the space has upper bounds, these are
+        returned; the pairs then count as evaluations, but not as met, and may be counted again. Else a pair that has
+        just been scored gets its score. A pair that met before gets the score that is still in the lists, or, if it
+        has left them, the least similarity that they hold: its own is no larger.
         """
         if self._bounds is not None:
             self.space.count(i.size)
             return self._bounds.of(i, j)
         unmet = self.met.add(i, j)
         scored = self._score(i[unmet], j[unmet])
-        told = np.empty(i.size)
-        told[unmet] = np.where(i[unmet] < j[unmet], scored.forward, scored.backward)
+        limits = np.empty(i.size)
+        limits[unmet] = np.where(i[unmet] < j[unmet], scored.forward, scored.backward)
         i, j = i[~unmet], j[~unmet]
-        told[~unmet] = self.lists.look_up(i, j)
+        limits[~unmet] = self.lists.look_up(i, j)
         if self.space.symmetric:
-            told[~unmet] = np.minimum(told[~unmet], self.lists.look_up(j, i))
-        return told
+            limits[~unmet] = np.minimum(limits[~unmet], self.lists.look_up(j, i))
+        return limits
 
     def consider(self, i: Indices, j: Indices) -> None:
-        """Score the pairs, or at least settle that they enter no list."""
+        """Score the pairs, except those that an upper bound keeps out of both lists."""
         bounds = self._bounds
         if bounds is None:
             self._score(i, j)
         else:
-            batches = [slice(at, at + BATCH) for at in range(0, i.size, BATCH)]
-            self.space.executor.run(lambda batch: self._settle(i[batch], j[batch], bounds), batches)
+            batches = [slice(start, start + BATCH) for start in range(0, i.size, BATCH)]
+            self.space.executor.run(lambda batch: self._score_unless_ruled_out(i[batch], j[batch], bounds), batches)
 
-    def _settle(self, i: Indices, j: Indices, bounds: UpperBounds) -> None:
-        """Score the pairs that no bound rules out; those that one does are settled, hence counted, as well."""
+    def _score_unless_ruled_out(self, i: Indices, j: Indices, bounds: UpperBounds) -> None:
+        """Score the pairs that no upper bound rules out.
+
+        All pairs count as evaluations, because a bound that rules a pair out has decided about it like a score.
+        """
         limits = bounds.of(i, j)
         self.space.count(i.size)
-        n = self.lists.sift(i, j, limits)
+        n = self.lists.drop_hopeless(i, j, limits)
         i, j, limits = i[:n], j[:n], limits[:n]
         exact = ScoredPairs(i, j, limits, limits) if bounds.exact else self.space.score_pairs(i, j, counted=False)
         self._offer(exact)
@@ -119,7 +147,7 @@ class Evaluator:
         return scored
 
     def next_round(self) -> int:
-        """Let fresh entries wait to be joined, and tell how many they are."""
+        """Begin a round: entries that are FRESH become WAITING, and their number is returned."""
         fresh = self.lists.states == FRESH
         self.lists.states[fresh] = WAITING
         return int(np.count_nonzero(fresh))

@@ -1,11 +1,13 @@
-"""Exact nearest neighbors, tile by tile, never the whole matrix.
+"""Exact nearest neighbors, computed tile by tile, so that the whole matrix of similarities is never in memory.
 
-1. Cut the pairs into square tiles; a symmetric space needs only those on and above the diagonal, which serve both
-   their rows and their columns.
-2. In a space that can be screened, estimate a tile (a matrix product). The k-th best estimate of a row, less twice
-   the slack, is a bar that each of its true neighbors clears; only pairs above the bar are scored.
+1. Cut the pairs into square tiles. A symmetric space needs only those on and above the diagonal, because each of them
+   serves both its rows and its columns.
+2. In a space that can be screened, estimate all similarities of a tile by one matrix product. An estimate is off by at
+   most the slack of its row. At least k similarities of a row therefore reach its k-th best estimate less the slack:
+   this is the *hurdle* of the row, and all of its k nearest neighbors clear it. So only pairs whose estimate plus the
+   slack reaches the hurdle need to be scored.
 3. In any other space, score the whole tile.
-4. Offer what was scored to the neighbor lists. Their total order makes the result independent of tiles and threads.
+4. Offer the scores to the neighbor lists. Their total order makes the result independent of tiles and threads.
 """
 
 import math
@@ -22,13 +24,15 @@ from covey.runtime.executor import share_out
 from covey.similarity.space import Space
 
 TILE = 1024
-"""The most objects on a tile's side."""
+"""The most objects on a side of a tile. Smaller tiles make matrix products slower, larger ones take more memory: a tile
+of this size takes 4 MB for estimates in float32; no comparison with other values is on record."""
 
 
 def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -> tuple[NeighborLists, float | None]:
-    """The k most similar others of every object, and the sum of similarities if every pair was scored for it.
+    """The k most similar others of every object, and the sum of the similarities of all pairs of different objects.
 
-    A pair of objects that are there several times counts as often in the sum as there are pairs of their copies.
+    The sum is None in a screened space, where most pairs are not scored. If object x stands for multiplicity[x] equal
+    objects, a pair (x, y) counts multiplicity[x] * multiplicity[y] times in the sum.
     """
     space.n_expected = space.n_pairs
     search = _Search(space, k, others=True, multiplicity=multiplicity)
@@ -51,16 +55,18 @@ def nearest(space: Space, k: int) -> NeighborLists:
 
 
 class _Search:
+    """The lists and hurdles of one search. If `others`, both sides are the same, and no object is its own neighbor."""
+
     def __init__(self, space: Space, k: int, others: bool, multiplicity: Integers | None = None) -> None:
         self.space, self.k, self.others, self._multiplicity = space, k, others, multiplicity
         self.lists = NeighborLists.empty(space.n_left, k)
-        self.bars = np.full(space.n_left, -np.inf)
+        self.hurdles = np.full(space.n_left, -np.inf)
         self.step = share_out(space.n_left, TILE)
         self.starts = range(0, space.n_left, self.step)
         self._locks = [threading.Lock() for _ in self.starts]
 
     def tile(self, row: int, column: int) -> float | None:
-        """Offer the pairs of one tile; the sum of its similarities if all were scored."""
+        """Search the tile that starts at this row and column; the sum of its similarities, if all were scored."""
         rows, columns = slice(row, row + self.step), slice(column, column + self.step)
         if not self.space.screened:
             return self._score_tile(rows, columns)
@@ -77,13 +83,15 @@ class _Search:
         return None
 
     def _screen(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
-        bars, slack = self.bars[rows], self.space.slack(rows)
+        """Score the pairs of a tile that clear the hurdles of their rows, and offer them to the lists of the rows."""
+        hurdles, slack = self.hurdles[rows], self.space.slack(rows)
         i, j = np.empty(estimates.size, dtype=np.int32), np.empty(estimates.size, dtype=np.int32)
-        n = clear_bar(estimates, slack, bars, self.k, i, j)
+        n = clear_hurdles(estimates, slack, hurdles, self.k, i, j)
         i, j = i[:n] + np.int32(rows.start), j[:n] + np.int32(columns.start)
         self._offer(rows, i, j, self.space.score(i, j, counted=False))
 
     def _score_tile(self, rows: slice, columns: slice) -> float:
+        """Score all pairs of a tile and offer them to the lists; the sum of their similarities."""
         i = np.arange(rows.start, min(rows.stop, self.space.n_left), dtype=np.int32)
         j = np.arange(columns.start, min(columns.stop, self.space.n_right), dtype=np.int32)
         i, j = np.repeat(i, j.size), np.tile(j, i.size)
@@ -99,27 +107,31 @@ class _Search:
         return float(similarities.sum())
 
     def _offer(self, block: slice, i: Indices, j: Indices, similarities: Floats) -> None:
+        """Offer pairs to the lists of a block of objects; the lock of the block keeps other threads out meanwhile."""
         with self._locks[block.start // self.step]:
             self.lists.offer(i, j, similarities)
 
 
 @njit(cache=True, nogil=True)
-def clear_bar(estimates, slack, bars, k, i, j):  # type: ignore[no-untyped-def]
-    """Raise each row's bar by its k-th best estimate and collect the pairs that clear it."""
+def clear_hurdles(estimates, slack, hurdles, k, i, j):  # type: ignore[no-untyped-def]
+    """Raise the hurdle of each row as far as its k best estimates allow, and collect the pairs that may clear it.
+
+    An estimate of -inf marks an object with itself, which is no pair.
+    """
     best = np.empty(k)
     n = 0
     for row in range(estimates.shape[0]):
-        best[:] = bars[row]  # what does not reach the bar cannot raise it
+        best[:] = hurdles[row]  # estimates below the hurdle cannot raise it, so they are not sorted in
         for column in range(estimates.shape[1]):
             if estimates[row, column] > best[k - 1]:
-                at = k - 1
-                while at > 0 and best[at - 1] < estimates[row, column]:
-                    best[at] = best[at - 1]
-                    at -= 1
-                best[at] = estimates[row, column]
+                place = k - 1
+                while place > 0 and best[place - 1] < estimates[row, column]:
+                    best[place] = best[place - 1]
+                    place -= 1
+                best[place] = estimates[row, column]
         # A score lies within the slack of its estimate: k scores of this row reach the k-th estimate less the slack.
-        bars[row] = max(bars[row], best[k - 1] - slack[row])
-        lowest = bars[row] - slack[row]
+        hurdles[row] = max(hurdles[row], best[k - 1] - slack[row])
+        lowest = hurdles[row] - slack[row]
         for column in range(estimates.shape[1]):
             if estimates[row, column] >= lowest and estimates[row, column] > -np.inf:
                 i[n], j[n] = row, column

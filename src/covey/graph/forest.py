@@ -1,9 +1,13 @@
 """The pivot forest: a start for NN-Descent that needs nothing but a similarity.
 
-A tree draws two members of a node as pivots, scores every member against both, splits at the median of
-s(x, p) - s(x, q), and goes on until leaves are small; a leaf scores all its pairs. That is about two evaluations per
-object and level, and half a leaf. Equal differences are split at random, so that two trees rarely part the same
-objects.
+A tree is grown as follows:
+
+1. Draw two members p and q of a node as pivots, and score every member x against both.
+2. Split the node at the median of s(x, p) - s(x, q), the *preference* of x for p. Members of equal preference are split
+   at random, so that two trees rarely part the same objects.
+3. Go on until all nodes are small (leaves). In each leaf, score all pairs.
+
+This takes about two evaluations per object and level, and per object half as many as a leaf has members.
 """
 
 import numpy as np
@@ -13,26 +17,30 @@ from covey.graph.evaluator import Evaluator
 from covey.graph.tree import grow, places
 
 N_TREES = 2
-"""Two trees and the rounds after them cost least for their recall (measured on Fashion-MNIST; four trees cost more)."""
+"""How many trees are grown. On Fashion-MNIST, two trees and the rounds after them need the fewest evaluations for their
+recall; four need more."""
 
 
 def plant_forest(evaluator: Evaluator, rng: np.random.Generator) -> Indices:
-    """Grow the trees; the objects leaf by leaf of the last: those that are near in this order are similar."""
+    """Grow the trees, and return the objects leaf by leaf of the last one.
+
+    Objects that lie near each other in this order are similar.
+    """
     for _ in range(N_TREES):
-        order = plant(evaluator, rng)
+        order = plant_tree(evaluator, rng)
     return order
 
 
-def plant(evaluator: Evaluator, rng: np.random.Generator) -> Indices:
-    """Grow one tree and let the objects of each leaf meet; the objects leaf by leaf."""
+def plant_tree(evaluator: Evaluator, rng: np.random.Generator) -> Indices:
+    """Grow one tree, let the objects of each leaf meet each other, and return the objects leaf by leaf."""
 
-    def lean(order: Indices, starts: Integers, sizes: Integers) -> Floats:
+    def prefer(order: Indices, starts: Integers, sizes: Integers) -> Floats:
         first = rng.integers(sizes)
         second = (first + rng.integers(1, sizes)) % sizes
         p, q = (np.repeat(order[starts + place], sizes) for place in (first, second))
-        return _lean(evaluator, order, p, q)
+        return _preferences(evaluator, order, p, q)
 
-    order, sizes = grow(evaluator.space.n_left, lean, rng)
+    order, sizes = grow(evaluator.space.n_left, prefer, rng)
     starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes):
         a, b = np.triu_indices(size, 1)
@@ -41,11 +49,11 @@ def plant(evaluator: Evaluator, rng: np.random.Generator) -> Indices:
     return order
 
 
-def _lean(evaluator: Evaluator, x: Indices, p: Indices, q: Indices) -> Floats:
-    """How much more each x resembles its pivot p than its pivot q."""
+def _preferences(evaluator: Evaluator, x: Indices, p: Indices, q: Indices) -> Floats:
+    """How much more similar each x[t] is to its pivot p[t] than to q[t]; infinite for the pivots themselves."""
     free = (x != p) & (x != q)
     pivots = np.column_stack([p[free], q[free]])
-    told = evaluator.meet_and_tell(np.repeat(x[free], 2), pivots.ravel()).reshape(-1, 2)
-    leaning = np.where(x == p, np.inf, -np.inf)
-    leaning[free] = told[:, 0] - told[:, 1]
-    return leaning
+    similarities = evaluator.meet_and_bound(np.repeat(x[free], 2), pivots.ravel()).reshape(-1, 2)
+    preferences = np.where(x == p, np.inf, -np.inf)
+    preferences[free] = similarities[:, 0] - similarities[:, 1]
+    return preferences

@@ -1,4 +1,4 @@
-"""The neighbor graph: the k most similar others of each object, best first."""
+"""The result of this stage: a neighbor graph, made here or read from a sparse matrix that was made elsewhere."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -16,23 +16,23 @@ from covey.similarity.similarity import CONVERSIONS
 
 @dataclass(frozen=True, eq=False)
 class NeighborGraph:
-    """The most similar others of each object.
+    """The k most similar others of each object, best first.
 
     Attributes
     ----------
     indices : int array of shape (n, k)
-        Neighbors of each object, by similarity descending, then index ascending; -1 where a graph made elsewhere has
-        fewer than k.
+        The neighbors of each object, the most similar first; of equally similar ones, the lowest index comes first.
+        In a graph made elsewhere, -1 fills the rows of objects with fewer than k neighbors.
     similarities : float array of shape (n, k)
-        Their similarities; -inf where there is no neighbor.
+        The similarities of these neighbors; -inf where there is no neighbor.
     n_evaluations : int
-        How many similarities were computed, or bounded closely enough to settle the pair.
+        How many similarities were computed. A pair that an upper bound or an estimate ruled out counts as well.
     method : {"exact", "nn-descent", "given"}
-        How the graph was made.
+        How the graph was made; "given" means elsewhere.
     mean_similarity : float or None
-        The mean over all pairs, where making the graph scored them all.
+        The mean similarity of all pairs, if all were scored while the graph was made.
     estimated_recall : Recall or None
-        For an approximate graph, the share of true neighbors in it, estimated from pairs drawn at random.
+        The share of true neighbors in an approximate graph, estimated from random pairs.
     """
 
     indices: Indices
@@ -43,7 +43,7 @@ class NeighborGraph:
     estimated_recall: Recall | None = None
 
     def __post_init__(self) -> None:
-        """Check the lists, because compiled code follows them unchecked, and make them read-only."""
+        """Check the lists and make them read-only: compiled code follows them without checks of its own."""
         indices, similarities = _check_lists(self.indices, self.similarities)
         for name, array in (("indices", indices.view()), ("similarities", similarities.view())):
             array.flags.writeable = False
@@ -57,10 +57,12 @@ class NeighborGraph:
 
     @property
     def n_objects(self) -> int:
+        """How many objects the graph has."""
         return int(self.indices.shape[0])
 
     @property
     def n_neighbors(self) -> int:
+        """How many places each list of neighbors has."""
         return int(self.indices.shape[1])
 
     def to_csr(self) -> sp.csr_array:
@@ -76,18 +78,22 @@ class NeighborGraph:
     def from_csr(
         cls, matrix: Any, n_neighbors: int | None = None, *, from_distance: str | None = None
     ) -> "NeighborGraph":
-        """A graph made elsewhere.
+        """Read a graph that was made elsewhere.
 
         Parameters
         ----------
         matrix : sparse matrix or array of shape (n, n)
-            Row x stores the similarities of x's neighbors; a stored 0 is a neighbor, what is not stored is none. An
-            object as its own neighbor is left out.
+            Row x stores the similarities of x's neighbors. A stored 0 is a neighbor; an entry that is not stored is
+            none. The diagonal is ignored, because no object is its own neighbor.
         n_neighbors : int, optional
-            Keep the best so many of each row; by default all.
+            Keep only this many neighbors of each object, the most similar ones. By default all are kept.
         from_distance : {"inverse", "negative", "exponential"}, optional
-            The matrix stores distances (as those of scikit-learn's ``KNeighborsTransformer`` and of pynndescent do);
-            convert them as `covey.from_distance` would.
+            Say that the matrix stores distances, as those of scikit-learn's ``KNeighborsTransformer`` and of
+            pynndescent do, and how `covey.from_distance` shall convert them to similarities.
+
+        Returns
+        -------
+        NeighborGraph
         """
         csr = _check_graph(matrix, from_distance)
         if n_neighbors is not None:
@@ -110,7 +116,11 @@ class NeighborGraph:
         return cls(lists.indices, lists.similarities)
 
     def among(self, members: Positions, kinds: Positions, n_neighbors: int) -> "NeighborGraph":
-        """The graph among some of its objects, where those of one kind are one object: the best edges of each kind."""
+        """The graph among some of its objects, with equal ones merged.
+
+        Members with the same number in `kinds` (0, 1, ...) are equal and become one object, which has that number. It
+        gets the edges of all of them; where several lead to the same object, the most similar one is kept.
+        """
         n_kinds = int(kinds.max()) + 1
         kind_of = np.full(self.n_objects, -1, dtype=np.intp)
         kind_of[members] = kinds
@@ -120,7 +130,7 @@ class NeighborGraph:
         values = self.similarities[members][listed]
         kept = (b >= 0) & (a != b)
         a, b, values = a[kept], b[kept], values[kept]
-        order = np.lexsort((-values, b, a))  # copies may have the same edge
+        order = np.lexsort((-values, b, a))  # several members of one kind may have an edge to the same kind
         a, b, values = a[order], b[order], values[order]
         best = np.append(True, (np.diff(a) != 0) | (np.diff(b) != 0))[: a.size]
         edges = sp.coo_array((values[best], (a[best], b[best])), shape=(n_kinds, n_kinds))
@@ -128,16 +138,20 @@ class NeighborGraph:
 
 
 GraphLike = str | NeighborGraph | sp.csr_array | sp.csr_matrix
-"""What a user may pass as ``graph``: how to make one, or a graph made elsewhere."""
+"""What a user may pass as ``graph``: the name of a method, or a graph made elsewhere."""
 
 
 def check_n_neighbors(n_neighbors: Any) -> None:
+    """Raise ValueError unless this is a whole number of at least 1."""
     if not isinstance(n_neighbors, Integral) or int(n_neighbors) < 1:
         raise ValueError(f"n_neighbors must be an int of at least 1, got {n_neighbors!r}.")
 
 
 def _check_lists(indices: Any, similarities: Any) -> tuple[Indices, Floats]:
-    """Neighbors and their similarities as arrays; ValueError if a neighbor is no object or a similarity no number."""
+    """The neighbors as int32 and their similarities as float64.
+
+    It raises ValueError if the shapes differ, if a neighbor is no object or if a similarity is not finite.
+    """
     neighbors, values = np.asarray(indices), np.asarray(similarities)
     if neighbors.ndim != 2 or not len(neighbors) or neighbors.shape != values.shape:
         raise ValueError(
@@ -161,6 +175,7 @@ def _check_lists(indices: Any, similarities: Any) -> tuple[Indices, Floats]:
 
 
 def _check_graph(matrix: Any, from_distance: str | None) -> sp.csr_array:
+    """The matrix as CSR with each entry stored once; an error says why a matrix is no graph."""
     if not sp.issparse(matrix):
         raise TypeError(
             f"graph must be a sparse matrix or a covey.NeighborGraph, got {type(matrix).__name__}; "

@@ -1,18 +1,19 @@
-"""Similarities estimated from a few landmarks, to spend evaluations where they are likely to pay.
+"""A start for NN-Descent from landmarks: similarities to a few objects predict the similarities of all pairs.
 
-1. Probe: score a few landmarks against a few objects, and predict some of the scores from the others. Where that
-   explains next to nothing, do without landmarks.
-2. Trial: score two dozen landmarks against all objects, so that their true neighbors are known, and hold some of them
-   out. From the others' columns alone, predict the neighbors of those held out: by estimates (3), and by a pivot tree
-   that splits between landmarks. In spaces of few dimensions estimates are blurred on the scale of neighbors and trees
-   are sharp; there, and wherever estimates find few neighbors, do without landmarks.
-3. Score m landmarks against all objects: columns C, and W among the landmarks themselves. The Nystrom approximation
-   C W^-1 C' of the whole matrix is a product of vectors E, E'; negative eigenvalues (an indefinite similarity) are
-   left out.
-4. Score each object's best candidates by E E', found without any evaluation.
+1. Probe: score a few landmarks against a few objects, and predict some of the scores from the others. If that explains
+   next to nothing, give up on landmarks.
+2. Trial: score two dozen landmarks against all objects, so that their true neighbors are known. Hold some landmarks
+   out, and predict their neighbors from the other landmarks alone: by the estimates of step 3, and by a pivot tree that
+   splits between landmarks. If estimates find few neighbors, or if the tree finds more or at least half of them, give
+   up on landmarks. (In spaces of few dimensions, estimates are too blurred to tell neighbors apart, while trees are
+   sharp.)
+3. Score m landmarks against all objects. This gives the columns C, and W, the similarities among the landmarks. The
+   Nystrom approximation C W^-1 C' of all similarities is a product E E', where each object has a short vector, its row
+   of E. Negative eigenvalues of W, which an indefinite similarity has, are left out.
+4. For each object, find the others with the largest estimates by E E', which takes no evaluations, and score these.
 
-Estimates only choose which pairs are scored first. What stands in a list is always a score, and NN-Descent goes on
-from there as from any other start.
+Estimates only choose which pairs are scored first. Lists hold nothing but scores, and NN-Descent goes on from them as
+from any other start.
 """
 
 from typing import Any
@@ -29,40 +30,58 @@ from covey.similarity.rows import DenseRows
 from covey.similarity.space import ScoredPairs, Space
 from covey.similarity.spaces.rows import RowSpace
 
-PROBED_OBJECTS = 112
-PROBED_LANDMARKS = 16
-PROBE_HELD_OUT = 4
-EXPLAINED = 0.2
-"""The share of variance of the probe's held-out columns below which estimates are of no use: it is .5 and more for
+PROBED_OBJECTS, PROBED_LANDMARKS, PROBE_HELD_OUT = 112, 16, 4
+"""The size of the probe: so many objects are scored against so many landmarks, of which so many are predicted. A larger
+probe is more certain, a smaller one cheaper: this one takes at most 1 912 evaluations, .4 % of the pairs of 1 000
+objects; no comparison with other sizes is on record."""
+
+LEAST_EXPLAINED = 0.2
+"""The share of the variance of held-out columns that the probe must explain. Measured shares are .5 and more for
 Fashion-MNIST, .2 to .3 for edit distances, and below 0 for warped time series and for many blobs."""
-TRIED = 24
-TRIAL_HELD_OUT = 6
-HITS = 0.25
-"""The least share of the neighbors of held-out landmarks that estimates must find. In the spaces of
-benchmarks/spaces.py it is .3 to 1 where landmarks save evaluations, and mostly below .25 where they do not."""
+
+TRIAL_LANDMARKS, TRIAL_HELD_OUT = 24, 6
+"""The size of the trial: so many landmarks are scored against all objects, and so many at a time are held out. Each
+more landmark makes the trial more certain and costs n evaluations, which are of use only if the trial succeeds. No
+comparison with other sizes is on record."""
+
+LEAST_HIT_RATE = 0.25
+"""The share of the neighbors of held-out landmarks that estimates must find. In the spaces of benchmarks/spaces.py it
+is .3 to 1 where landmarks save evaluations, and mostly below .25 where they do not."""
+
 SHARP_TREE = 0.5
-"""Where one tree finds as large a share of these neighbors, a forest finds nearly all at less cost."""
+"""Estimates are not used if one tree finds this share of the same neighbors: a forest then finds nearly all of them at
+less cost. A larger value would use landmarks more often; no comparison with other values is on record."""
+
 SMALLEST_EIGENVALUE = 1e-4
-"""Relative to the largest; below, the approximation amplifies noise."""
+"""Smaller eigenvalues, as a share of the largest, are left out, because dividing by their roots amplifies noise. A
+larger value blurs the estimates; no comparison with other values is on record."""
+
 CANDIDATES = 30
-"""How many others an object meets by estimate, beyond the size of its list: on Fashion-MNIST 20 lose .006 of the recall
-and save 2 % of the evaluations."""
+"""How many others an object meets by estimate, beyond the length of its list. On Fashion-MNIST, 20 would lose .006 of
+the recall and save 2 % of the evaluations."""
+
+LANDMARKS_PER_ROOT = 0.44
+"""There are this many landmarks times the square root of the number of objects. On Fashion-MNIST, 34 landmarks for
+6 000 objects needed the fewest evaluations for their recall. That the number grows with the root is an assumption."""
 
 
-def survey(evaluator: Evaluator, known: ScoredPairs | None, rng: np.random.Generator) -> bool:
-    """Start the lists from landmarks if they predict who is near, and tell whether they do."""
+def start_from_landmarks(evaluator: Evaluator, scored: ScoredPairs | None, rng: np.random.Generator) -> bool:
+    """Fill the lists from landmarks if these predict neighbors well; return whether they do.
+
+    Similarities of pairs in `scored` are used and not computed again.
+    """
     space, size = evaluator.space, evaluator.lists.indices.shape[1]
     n = space.n_left
     landmarks, others = np.split(rng.permutation(n).astype(np.int32), [number_of_landmarks(n)])
-    columns = Columns(space, landmarks, known)
+    columns = Columns(space, landmarks, scored)
     probe = np.concatenate([landmarks[:PROBED_LANDMARKS], others[:PROBED_OBJECTS]])
     columns.enter(evaluator.score(*columns.missing(probe, PROBED_LANDMARKS)))
     used, held_out = np.split(np.arange(PROBED_LANDMARKS), [PROBED_LANDMARKS - PROBE_HELD_OUT])
-    if columns.explained(others[:PROBED_OBJECTS], used, held_out) < EXPLAINED:
+    if columns.explained(others[:PROBED_OBJECTS], used, held_out) < LEAST_EXPLAINED:
         return False
     everyone = np.arange(n, dtype=np.int32)
-    columns.enter(evaluator.score(*columns.missing(everyone, TRIED)))
-    if not trial(columns, size, rng):
+    columns.enter(evaluator.score(*columns.missing(everyone, TRIAL_LANDMARKS)))
+    if not passes_trial(columns, size, rng):
         return False
     columns.enter(evaluator.score(*columns.missing(everyone, landmarks.size)))
     estimator = Estimator(columns.vectors(np.arange(landmarks.size)))
@@ -70,11 +89,11 @@ def survey(evaluator: Evaluator, known: ScoredPairs | None, rng: np.random.Gener
     return True
 
 
-def trial(columns: "Columns", size: int, rng: np.random.Generator) -> bool:
-    """Whether estimates find the `size` nearest of landmarks held out, a few at a time, and a tree does not."""
+def passes_trial(columns: "Columns", size: int, rng: np.random.Generator) -> bool:
+    """Whether estimates find enough of the `size` nearest of held-out landmarks, and more of them than a tree does."""
     by_estimate, by_tree = [], []
-    for held_out in np.split(np.arange(TRIED), TRIED // TRIAL_HELD_OUT):
-        used = np.delete(np.arange(TRIED), held_out)
+    for held_out in np.split(np.arange(TRIAL_LANDMARKS), TRIAL_LANDMARKS // TRIAL_HELD_OUT):
+        used = np.delete(np.arange(TRIAL_LANDMARKS), held_out)
         vectors, leaf = columns.vectors(used), columns.leaves(used, rng)
         for place in held_out:
             landmark = columns.landmarks[place]
@@ -83,20 +102,21 @@ def trial(columns: "Columns", size: int, rng: np.random.Generator) -> bool:
             by_estimate.append(columns.hits(place, np.argsort(-guess, kind="stable")[: CANDIDATES + size], size))
             by_tree.append(columns.hits(place, np.flatnonzero(leaf == leaf[landmark]), size))
     found, found_by_tree = float(np.mean(by_estimate)), float(np.mean(by_tree))
-    return found >= HITS and found > found_by_tree and found_by_tree < SHARP_TREE
+    return found >= LEAST_HIT_RATE and found > found_by_tree and found_by_tree < SHARP_TREE
 
 
 class Estimator:
-    """Estimates of similarities by products of short vectors."""
+    """Estimates of similarities: the products of the objects' short vectors."""
 
     def __init__(self, vectors: Floats) -> None:
         self._rows = DenseRows(vectors.astype(np.float32))
 
     def estimate(self, i: Indices, j: Indices) -> Floats:
+        """Estimates of s(i[t], j[t])."""
         return self._rows.sums("dot", i, self._rows, j)
 
     def candidates(self, size: int, n_jobs: int | None) -> tuple[Indices, Indices]:
-        """Pairs of each object with the `size` others of the largest estimates."""
+        """The pairs of each object with the `size` others that have the largest estimates."""
         dot = resolve("dot")
         space = RowSpace(dot, measure_of(dot), self._rows, self._rows, n_jobs)
         lists, _ = nearest_others(space, size)
@@ -104,26 +124,29 @@ class Estimator:
 
 
 class Columns:
-    """The similarities of objects to landmarks, filled as far as they were scored."""
+    """The similarities of all objects to the landmarks, a column for each landmark; NaN where nothing was scored yet.
 
-    def __init__(self, space: Space, landmarks: Indices, known: ScoredPairs | None) -> None:
+    The *place* of a landmark is the number of its column.
+    """
+
+    def __init__(self, space: Space, landmarks: Indices, scored: ScoredPairs | None) -> None:
         self.landmarks = landmarks
         self.values = np.full((space.n_left, landmarks.size), np.nan)
         self._place = np.full(space.n_left, -1)
         self._place[landmarks] = np.arange(landmarks.size)
         self.values[landmarks, np.arange(landmarks.size)] = space.with_itself()[landmarks]
-        if known is not None:
-            self.enter(known)
+        if scored is not None:
+            self.enter(scored)
 
     def enter(self, pairs: ScoredPairs) -> None:
-        """Both directions count half in an estimate."""
+        """Write down pairs of objects and landmarks. An asymmetric similarity enters as the mean of both directions."""
         mean = (pairs.forward + pairs.backward) / 2
         for x, landmark in ((pairs.i, pairs.j), (pairs.j, pairs.i)):
             is_landmark = self._place[landmark] >= 0
             self.values[x[is_landmark], self._place[landmark[is_landmark]]] = mean[is_landmark]
 
     def missing(self, objects: Indices, n_landmarks: int) -> tuple[Indices, Indices]:
-        """The pairs still to score for these objects and the first landmarks, each once."""
+        """The pairs of these objects with the first `n_landmarks` landmarks that are still to be scored, each once."""
         row, place = np.nonzero(np.isnan(self.values[objects, :n_landmarks]))
         x, landmark = objects[row], self.landmarks[place]
         low, high = np.minimum(x, landmark).astype(np.int64), np.maximum(x, landmark)
@@ -131,7 +154,10 @@ class Columns:
         return x[first], landmark[first]
 
     def vectors(self, used: Integers) -> Floats:
-        """The Nystrom vectors of all objects from the landmarks at these places; NaN where these are not filled."""
+        """The short vectors of all objects, by Nystrom's approximation from the landmarks at the places `used`.
+
+        Objects that are not yet scored against all of these landmarks get NaN.
+        """
         columns = self.values[:, used]
         within = columns[self.landmarks[used]]
         eigenvalues, basis = np.linalg.eigh((within + within.T) / 2)
@@ -139,7 +165,7 @@ class Columns:
         return columns @ (basis[:, kept] / np.sqrt(eigenvalues[kept]))
 
     def explained(self, objects: Indices, used: Integers, held_out: Integers) -> float:
-        """The share of variance that some landmarks explain of these objects' columns of the landmarks held out."""
+        """The share of the variance of these objects' similarities to held-out landmarks that the used ones explain."""
         vectors = self.vectors(used)
         truth = self.values[np.ix_(objects, held_out)]
         guess = vectors[objects] @ vectors[self.landmarks[held_out]].T
@@ -147,21 +173,21 @@ class Columns:
         return 1 - float(((truth - guess) ** 2).sum()) / spread if spread > 0 else 0.0
 
     def leaves(self, used: Integers, rng: np.random.Generator) -> Indices:
-        """The leaf of each object in a tree that splits between pairs of these landmarks: no evaluations."""
+        """The leaf of each object in a tree whose pivots are pairs of these landmarks; it needs no evaluations."""
 
-        def lean(order: Indices, starts: Integers, sizes: Integers) -> Floats:
+        def prefer(order: Indices, starts: Integers, sizes: Integers) -> Floats:
             first = rng.integers(used.size, size=sizes.size)
             second = (first + rng.integers(1, used.size, size=sizes.size)) % used.size
             p, q = (np.repeat(used[place], sizes) for place in (first, second))
             return self.values[order, p] - self.values[order, q]
 
-        order, sizes = grow(len(self.values), lean, rng)
+        order, sizes = grow(len(self.values), prefer, rng)
         leaf = np.empty(order.size, dtype=np.int32)
         leaf[order] = np.repeat(np.arange(sizes.size), sizes)
         return leaf
 
     def hits(self, place: int, candidates: NDArray[np.integer[Any]], size: int) -> float:
-        """What share of the `size` true neighbors of a landmark these candidates hold, by similarity."""
+        """The share of a landmark's `size` nearest that the candidates hold; equally similar ones count alike."""
         truth = self.values[:, place].copy()
         truth[self.landmarks[place]] = -np.inf
         last = np.partition(truth, -size)[-size]
@@ -169,5 +195,5 @@ class Columns:
 
 
 def number_of_landmarks(n: int) -> int:
-    """34 for 6 000 objects, which costs least for its recall on Fashion-MNIST; never fewer than a trial takes."""
-    return max(TRIED, round(0.44 * np.sqrt(n)))
+    """How many landmarks n objects get: never fewer than a trial needs."""
+    return max(TRIAL_LANDMARKS, round(LANDMARKS_PER_ROOT * np.sqrt(n)))

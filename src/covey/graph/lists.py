@@ -1,7 +1,8 @@
-"""The neighbor lists under construction: for each object the best others offered so far.
+"""Neighbor lists while they are being filled: for each object, the best others that were offered so far.
 
-Every list obeys one total order (similarity descending, then index ascending), so what a list holds after a set of
-offers does not depend on the order of the offers: threads, blocks and machines may work in any sequence.
+Every list obeys one total order: the more similar object comes first, and of equally similar ones the one with the
+lower index. What a list holds after a set of offers therefore does not depend on the order of the offers, and threads
+may work through pairs in any sequence.
 """
 
 from dataclasses import dataclass
@@ -14,12 +15,16 @@ from numpy.typing import NDArray
 from covey.arrays import Floats, Indices
 
 JOINED, WAITING, FRESH = 0, 1, 2
-"""What NN-Descent has done with an entry: joined it, not yet, or inserted it in the present round."""
+"""The states of an entry in NN-Descent: it was joined, it waits to be joined, or it came in during this round."""
 
 
 @dataclass(frozen=True)
 class NeighborLists:
-    """Arrays of shape (n, size): `indices` (-1 where empty), `similarities` (-inf there) and `states`."""
+    """Three arrays of shape (n, size), with a row for each object.
+
+    `indices` holds the entries of the lists, or -1 where a list has none; `similarities` holds their similarities, or
+    -inf; `states` holds what NN-Descent has done with them.
+    """
 
     indices: Indices
     similarities: Floats
@@ -27,6 +32,7 @@ class NeighborLists:
 
     @classmethod
     def empty(cls, n: int, size: int) -> "NeighborLists":
+        """Lists of n objects that hold nothing yet."""
         return cls(
             np.full((n, size), -1, dtype=np.int32),
             np.full((n, size), -np.inf),
@@ -34,34 +40,35 @@ class NeighborLists:
         )
 
     def offer(self, i: Indices, j: Indices, similarities: Floats) -> None:
-        """Offer j[t] to the list of i[t]; it enters if it is among the best and not there already."""
+        """Offer j[t] to the list of i[t]. It enters if it is among the best and not in the list already."""
         insert(self.indices, self.similarities, self.states, i, j, similarities)
 
     def renumbered(self, order: NDArray[np.integer[Any]]) -> "NeighborLists":
-        """The lists of the same objects under other numbers: t for order[t]."""
-        numbers = np.full(order.size + 1, -1, dtype=np.int32)  # the last is for empty entries, -1
+        """The lists of the same objects under other numbers: object t is then the one that was order[t]."""
+        numbers = np.full(order.size + 1, -1, dtype=np.int32)  # its last entry keeps empty places, -1, as they are
         numbers[order] = np.arange(order.size)
         lists = NeighborLists(numbers[self.indices[order]], self.similarities[order], self.states[order])
         sort_ties(lists.indices, lists.similarities, lists.states)
         return lists
 
     def lengthened(self, size: int) -> "NeighborLists":
-        """The same entries in lists of `size`, all fresh, so that they are joined once more."""
+        """Lists of length `size` with the same entries, all FRESH, so that NN-Descent joins them once more."""
         n, short = self.indices.shape
         lists = NeighborLists.empty(n, size)
         lists.indices[:, :short], lists.similarities[:, :short] = self.indices, self.similarities
         lists.states[:, :short] = FRESH
         return lists
 
-    def sift(self, i: Indices, j: Indices, bounds: Floats) -> int:
-        """Move the pairs to the front whose similarity, at most its bound, may enter the list of one end; how many.
+    def drop_hopeless(self, i: Indices, j: Indices, bounds: Floats) -> int:
+        """Drop the pairs whose upper bound shows that they enter neither list; how many pairs are left.
 
-        Lists only get better, so what may not enter now never will, whatever other threads do meanwhile.
+        Those that are left are moved to the front of the three arrays. Lists only get better, so a pair that cannot
+        enter now never will, whatever other threads do meanwhile.
         """
-        return int(keep_hopeful(self.similarities, i, j, bounds))
+        return int(drop_hopeless_pairs(self.similarities, i, j, bounds))
 
     def look_up(self, i: Indices, j: Indices) -> Floats:
-        """s(i[t], j[t]) where list i[t] still holds j[t], else the least similarity that the list holds."""
+        """s(i[t], j[t]) if the list of i[t] still holds j[t], else the least similarity that this list holds."""
         out = np.empty(i.size)
         find_similarities(self.indices, self.similarities, i, j, out)
         return out
@@ -69,42 +76,45 @@ class NeighborLists:
 
 @njit(cache=True, nogil=True)
 def insert(indices, similarities, states, i, j, offered):  # type: ignore[no-untyped-def]
+    """Insert each j[t] at its place in the list of i[t], unless it ranks below the whole list or is there already."""
     size = indices.shape[1]
     for t in range(i.size):
         row, other, score = i[t], j[t], offered[t]
-        at = size
-        while at > 0 and (
-            score > similarities[row, at - 1] or (score == similarities[row, at - 1] and other < indices[row, at - 1])
+        slot = size
+        while slot > 0 and (
+            score > similarities[row, slot - 1]
+            or (score == similarities[row, slot - 1] and other < indices[row, slot - 1])
         ):
-            at -= 1
-        # A repeated offer scores the same, so it would stand exactly behind its first copy.
-        if at == size or (at > 0 and indices[row, at - 1] == other):
+            slot -= 1
+        # A pair that is offered again has the same score, so its slot is right behind that of the first offer.
+        if slot == size or (slot > 0 and indices[row, slot - 1] == other):
             continue
-        for later in range(size - 1, at, -1):
+        for later in range(size - 1, slot, -1):
             indices[row, later] = indices[row, later - 1]
             similarities[row, later] = similarities[row, later - 1]
             states[row, later] = states[row, later - 1]
-        indices[row, at], similarities[row, at], states[row, at] = other, score, FRESH
+        indices[row, slot], similarities[row, slot], states[row, slot] = other, score, FRESH
 
 
 @njit(cache=True, nogil=True)
 def sort_ties(indices, similarities, states):  # type: ignore[no-untyped-def]
-    """Let entries of equal similarity stand by index again."""
+    """Sort entries of equal similarity by index, as the total order asks for; empty entries stay where they are."""
     for row in range(indices.shape[0]):
         for start in range(1, indices.shape[1]):
-            at = start
+            slot = start
             while (
-                at > 0
-                and similarities[row, at] == similarities[row, at - 1]
-                and 0 <= indices[row, at] < indices[row, at - 1]
+                slot > 0
+                and similarities[row, slot] == similarities[row, slot - 1]
+                and 0 <= indices[row, slot] < indices[row, slot - 1]
             ):
-                indices[row, at - 1], indices[row, at] = indices[row, at], indices[row, at - 1]
-                states[row, at - 1], states[row, at] = states[row, at], states[row, at - 1]
-                at -= 1
+                indices[row, slot - 1], indices[row, slot] = indices[row, slot], indices[row, slot - 1]
+                states[row, slot - 1], states[row, slot] = states[row, slot], states[row, slot - 1]
+                slot -= 1
 
 
 @njit(cache=True, nogil=True)
-def keep_hopeful(similarities, i, j, bounds):  # type: ignore[no-untyped-def]
+def drop_hopeless_pairs(similarities, i, j, bounds):  # type: ignore[no-untyped-def]
+    """Move the pairs to the front whose bound reaches the last similarity of one of their lists; how many they are."""
     n, last = 0, similarities.shape[1] - 1
     for t in range(i.size):
         if bounds[t] >= similarities[i[t], last] or bounds[t] >= similarities[j[t], last]:
@@ -115,9 +125,10 @@ def keep_hopeful(similarities, i, j, bounds):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_similarities(indices, similarities, i, j, out):  # type: ignore[no-untyped-def]
+    """Write into out[t] the similarity of j[t] in the list of i[t], or the last one if the list does not hold it."""
     size = indices.shape[1]
     for t in range(i.size):
-        row, at = i[t], 0
-        while at < size - 1 and indices[row, at] != j[t] and indices[row, at + 1] >= 0:
-            at += 1
-        out[t] = similarities[row, at]
+        row, slot = i[t], 0
+        while slot < size - 1 and indices[row, slot] != j[t] and indices[row, slot + 1] >= 0:
+            slot += 1
+        out[t] = similarities[row, slot]

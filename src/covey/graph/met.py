@@ -1,10 +1,13 @@
-"""The set of pairs that have met, so that none is evaluated twice.
+"""The memory of pairs that have met, so that none is evaluated twice.
 
-Up to `BITMAP_LIMIT` objects a triangular bitmap holds one bit a pair (n^2 / 16 bytes: 2 MB for 6 000 objects, 268 MB
-at the limit). A row of the bitmap belongs to the smaller index of its pairs and starts at a word of its own, so
-threads that work on different smaller indices never touch the same word. Beyond the limit an open-addressing hash
-table grows with the number of pairs (16 to 32 bytes each); or, if scores are cheap, nothing is remembered, and a pair
-may be scored, and counted, again in a later round.
+There are three kinds of memory:
+
+- Up to `BITMAP_LIMIT` objects, a triangular bitmap holds one bit for each pair. It takes n^2 / 16 bytes: 2 MB for 6 000
+  objects, 268 MB at the limit. A row of the bitmap belongs to the smaller index of its pairs and starts at a word of
+  its own. Threads that work on different smaller indices therefore never touch the same word.
+- Beyond the limit, a hash table grows with the number of pairs in it, 16 to 32 bytes each.
+- Beyond the limit, if scores are cheap, nothing is remembered: looking pairs up would cost more than scoring them. A
+  pair may then be scored, and counted, again in a later round.
 """
 
 import threading
@@ -17,11 +20,14 @@ from numpy.typing import NDArray
 from covey.arrays import Flags, Indices, Integers
 
 BITMAP_LIMIT = 1 << 16
-"""The most objects for which a bitmap is kept: it takes 268 MB then."""
+"""The most objects for which there is a bitmap. It bounds the memory of the bitmap to 268 MB."""
 
 
 class PairSet(ABC):
-    """Unordered pairs of n objects."""
+    """A set of unordered pairs of n objects.
+
+    `marks_last` says whether marks that are set in the array of `marks` add pairs to the set for good.
+    """
 
     marks_last = False
 
@@ -30,30 +36,35 @@ class PairSet(ABC):
 
     @abstractmethod
     def add(self, i: Indices, j: Indices) -> Flags:
-        """Put the pairs in and tell which of them were not in before (of repeated ones, the first)."""
+        """Add the pairs, and return which of them are new; of a pair that is given several times, only the first is."""
 
     def marks(self) -> tuple[NDArray[np.uint64], Integers]:
-        """Words with a bit for each pair (i, j > i) at position j - i - 1 from word starts[i] on.
+        """An array of 64-bit words for marks, and the number of the word at which the marks of each object start.
 
-        They are the set itself if `marks_last`; if not, a place for one object's marks at a time.
+        The pair (i, j) with j > i has bit j - i - 1, counted from word starts[i] on. If `marks_last`, the words are the
+        set itself. If not, the marks of all objects share the same words, so that they must be erased after each
+        object.
         """
         return np.zeros(self._starts.size // 64 + 1, dtype=np.uint64), self._starts
 
 
 def pair_set(n: int, cheap: bool) -> PairSet:
+    """The kind of memory that suits n objects; `cheap` says that a score takes no longer than looking a pair up."""
     if n <= BITMAP_LIMIT:
         return BitmapPairs(n)
     return ForgottenPairs(n) if cheap else HashedPairs(n)
 
 
 class BitmapPairs(PairSet):
+    """One bit for each pair."""
+
     marks_last = True
 
     def __init__(self, n: int) -> None:
         super().__init__(n)
         words = (np.arange(n - 1, -1, -1, dtype=np.int64) + 63) // 64
         self._starts = np.concatenate([[0], np.cumsum(words)[:-1]])
-        # Filled, not np.zeros: its pages would be made one by one, at the first touch of each.
+        # np.full writes all of the memory at once. After np.zeros, each page would be made at its first use: slower.
         self._words = np.full(int(words.sum()), 0, dtype=np.uint64)
 
     def marks(self) -> tuple[NDArray[np.uint64], Integers]:
@@ -66,13 +77,15 @@ class BitmapPairs(PairSet):
 
 
 class ForgottenPairs(PairSet):
-    """Takes every pair for a new one; within a round of NN-Descent none is repeated anyway."""
+    """No memory: every pair counts as new. Within a round of NN-Descent no pair comes twice anyway."""
 
     def add(self, i: Indices, j: Indices) -> Flags:
         return np.ones(i.size, dtype=np.bool_)
 
 
 class HashedPairs(PairSet):
+    """A hash table with open addressing, whose keys are the pairs packed into 64 bits; 0 marks an empty slot."""
+
     def __init__(self, n: int) -> None:
         super().__init__(n)
         self._table = np.zeros(1 << 16, dtype=np.uint64)
@@ -81,7 +94,7 @@ class HashedPairs(PairSet):
 
     def add(self, i: Indices, j: Indices) -> Flags:
         low, high = np.minimum(i, j).astype(np.uint64), np.maximum(i, j).astype(np.uint64)
-        keys = (low << np.uint64(32)) | high  # never 0, the mark of an empty slot, since high > low
+        keys = (low << np.uint64(32)) | high  # never 0, because high > low
         first = np.empty(keys.size, dtype=np.bool_)
         with self._lock:
             self._reserve(self._used + keys.size)
@@ -89,6 +102,7 @@ class HashedPairs(PairSet):
         return first
 
     def _reserve(self, n_keys: int) -> None:
+        """Make the table large enough that this many keys fill at most half of it."""
         size = self._table.size
         while 2 * n_keys > size:
             size *= 2
@@ -100,6 +114,7 @@ class HashedPairs(PairSet):
 
 @njit(cache=True, nogil=True)
 def set_bits(words, starts, i, j, first):  # type: ignore[no-untyped-def]
+    """Set the bit of each pair, and write into first[t] whether it was not set before."""
     for t in range(i.size):
         low, high = min(i[t], j[t]), max(i[t], j[t])
         position = high - low - 1
@@ -111,7 +126,11 @@ def set_bits(words, starts, i, j, first):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def put_keys(table, keys, first):  # type: ignore[no-untyped-def]
-    """Linear probing; the table's size is a power of two and at most half of it is used."""
+    """Put keys into a table by linear probing, write into first[t] whether keys[t] is new, and return how many are.
+
+    The size of the table is a power of two, and at most half of it is used. The factor, 2^64 divided by the golden
+    ratio, spreads neighboring keys over the table (Knuth's multiplicative hashing).
+    """
     mask = np.uint64(table.size - 1)
     added = 0
     for t in range(keys.size):

@@ -1,12 +1,14 @@
-"""How many of the true neighbors an approximate graph has found, estimated by asking for random pairs.
+"""The recall of an approximate graph, that is the share of true neighbors in it, estimated from random pairs.
 
-A pair that was never scored may be a neighbor that was missed. Of pairs drawn at random, those not met before are
-scored, and some enter the list of one end or of both. If d of D drawn ones do, of P pairs in all, then about P d / D
-entries of all n lists of k are yet to be replaced: u = P d / (D n k) for each entry. A list that holds each true
-neighbor with probability p reaches down to the (k / p)-th nearest object, so u = (1 - p) / p of its entries can be
-replaced, and the recall is p = 1 / (1 + u).
+A pair that was never scored may be a neighbor that was missed. So draw D of all P pairs at random, score those that
+have not met before, and count how often one of them enters a list: d times, say. All P pairs would then enter about P d
+/ D times. There are n lists of k entries, so u = P d / (D n k) is the number of entrances per entry.
 
-A pair counts if it is more similar than the last entry of a list: equally similar objects are interchangeable.
+A list that holds each true neighbor with probability p reaches down to the (k / p)-th nearest object. The objects
+missing from it that would enter number k / p - k, so u = (1 - p) / p. Hence the recall is p = 1 / (1 + u).
+
+A pair counts only if it is more similar than the last entry of a list, because equally similar objects are
+interchangeable.
 """
 
 from dataclasses import dataclass
@@ -16,10 +18,13 @@ from numpy.typing import NDArray
 
 from covey.graph.evaluator import Evaluator
 
-PAIRS = 4
-"""How many pairs an object are drawn for a first estimate. For lists of 10 and a recall of .95, four enter a list."""
-MORE_PAIRS = 8
-"""How many more are drawn before a graph is called bad."""
+PAIRS_PER_OBJECT = 4
+"""How many pairs are drawn for a first estimate, per object. More pairs make it more certain and cost evaluations. With
+lists of 10 and a recall of .95, about four of all drawn pairs enter a list, whatever n is; by the formula above, the
+standard error of the estimate is then .023."""
+
+MORE_PAIRS_PER_OBJECT = 8
+"""How many more pairs are drawn, per object, before a graph is called bad. The standard error is then .013."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,11 @@ class Recall:
     Attributes
     ----------
     value : float
-        The estimate. It assumes that near and farther neighbors are missed alike; if some objects have missed all of
-        theirs, it is too low.
+        The estimate. It assumes that near and farther neighbors are missed equally often. It is too low if some
+        objects have missed all of their neighbors.
     low, high : float
-        Its 95 % interval: the number of missed neighbors that a random sample of pairs finds has a Poisson
-        distribution.
+        The 95 % interval of the estimate. It follows from the Poisson distribution of the number of missed neighbors
+        that a random sample of pairs finds.
     """
 
     value: float
@@ -42,7 +47,10 @@ class Recall:
 
     @classmethod
     def of(cls, n_found: int, n_expected_if_all: float) -> "Recall":
-        """From how many missed entries were found, and how many would be if every entry could be replaced once."""
+        """The recall if random pairs entered lists `n_found` times.
+
+        `n_expected_if_all` is how often they would have entered if there were one missing entry for each entry.
+        """
         from scipy.stats import chi2
 
         fewest = chi2.ppf(0.025, 2 * n_found) / 2 if n_found else 0.0
@@ -52,29 +60,30 @@ class Recall:
 
 
 class RandomPairs:
-    """Draws pairs of an evaluator's objects to see whether they belong into its lists."""
+    """Draws random pairs of an evaluator's objects and counts how often one enters a list of the k best."""
 
     def __init__(self, evaluator: Evaluator, k: int, rng: np.random.Generator) -> None:
         self._evaluator, self._k, self._rng = evaluator, k, rng
 
-    def estimate_recall(self, sure_from: float = np.inf) -> Recall:
-        """The recall, from more pairs unless the first ones say that it is at least `sure_from`."""
-        n_found, n_drawn = self._look(PAIRS)
+    def estimate_recall(self, enough: float = np.inf) -> Recall:
+        """Estimate the recall; more pairs are drawn unless the first ones give an estimate of at least `enough`."""
+        n_found, n_drawn = self._draw(PAIRS_PER_OBJECT)
         recall = self._recall(n_found, n_drawn)
-        if recall.value < sure_from:
-            more_found, more_drawn = self._look(MORE_PAIRS)
+        if recall.value < enough:
+            more_found, more_drawn = self._draw(MORE_PAIRS_PER_OBJECT)
             recall = self._recall(n_found + more_found, n_drawn + more_drawn)
         return recall
 
     def _recall(self, n_found: int, n_drawn: int) -> Recall:
+        """The recall if this many of the drawn pairs entered lists."""
         n = self._evaluator.space.n_left
-        share = min(n_drawn / (n * (n - 1) / 2), 1.0)  # two looks may draw the same pairs
+        share = min(n_drawn / (n * (n - 1) / 2), 1.0)  # two draws may share pairs, so the sum may exceed 1
         return Recall.of(n_found, n * self._k * share)
 
-    def _look(self, pairs_an_object: int) -> tuple[int, int]:
-        """How many entries of lists are replaced by pairs drawn at random, and how many different ones were drawn."""
+    def _draw(self, pairs_per_object: int) -> tuple[int, int]:
+        """Let random pairs meet; how many better entries the lists got, and how many different pairs were drawn."""
         n = self._evaluator.space.n_left
-        i = self._rng.integers(n, size=pairs_an_object * n)
+        i = self._rng.integers(n, size=pairs_per_object * n)
         j = (i + self._rng.integers(1, n, size=i.size)) % n
         codes = np.unique(np.minimum(i, j) * n + np.maximum(i, j))
         last = self._similarities()[:, -1:].copy()
@@ -83,4 +92,5 @@ class RandomPairs:
         return int(np.count_nonzero(self._similarities() > last) - before), codes.size
 
     def _similarities(self) -> NDArray[np.float64]:
+        """The similarities of the k best entries of each list, as they are now."""
         return self._evaluator.lists.similarities[:, : self._k]

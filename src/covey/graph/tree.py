@@ -1,4 +1,8 @@
-"""Splitting objects into a balanced binary tree, by whatever says how far each leans to one side."""
+"""Splitting objects into a balanced binary tree.
+
+Each node is halved at the median of its members' *preferences*: numbers that say how much a member prefers the first
+half. Whoever grows a tree supplies them; for a pivot tree, they are differences of similarities to two pivots.
+"""
 
 from collections.abc import Callable
 
@@ -8,61 +12,70 @@ from numba import njit
 from covey.arrays import Floats, Indices, Integers
 
 LEAF = 30
-"""The most objects in a leaf: a leaf of 30 is about three lists of ten."""
+"""The most objects in a leaf. All pairs of a leaf are scored, so larger leaves find more neighbors and cost more. A
+leaf of 30 shows an object about three times as many others as a list of ten can hold; the forest was measured with this
+size on Fashion-MNIST, and no comparison with others is on record."""
 
 
 def grow(
-    n: int, lean: Callable[[Indices, Integers, Integers], Floats], rng: np.random.Generator
+    n: int, prefer: Callable[[Indices, Integers, Integers], Floats], rng: np.random.Generator
 ) -> tuple[Indices, Integers]:
-    """The objects leaf by leaf, and the sizes of the leaves; all nodes of a level are split at once.
+    """Grow a tree of n objects; return the objects leaf by leaf, and the sizes of the leaves.
 
-    `lean(order, starts, sizes)` says how far each object of `order` leans to the first half of its node; node t holds
-    the objects order[starts[t] : starts[t] + sizes[t]].
+    All nodes of a level are split at once. `prefer(order, starts, sizes)` returns the preference of each object of
+    `order` for the first half of its node; node t holds the objects order[starts[t] : starts[t] + sizes[t]].
     """
     order = rng.permutation(n).astype(np.int32)
     sizes = np.array([n])
     while sizes.max() > LEAF:
         starts = np.cumsum(sizes) - sizes
-        leaning = lean(order, starts, sizes)
-        order = halve(order, leaning, sizes, _medians(leaning, starts, sizes))
+        preferences = prefer(order, starts, sizes)
+        order = halve(order, preferences, sizes, _medians(preferences, starts, sizes))
         sizes = np.column_stack([sizes - sizes // 2, sizes // 2]).ravel()
     return order, sizes
 
 
 def places(starts: Integers, sizes: Integers, size: int) -> Integers:
-    """Where the members of the nodes of this size are, a row for each node."""
+    """The places of the members of all nodes that have this size, with a row for each node."""
     return starts[sizes == size][:, None] + np.arange(size)
 
 
-def _medians(leaning: Floats, starts: Integers, sizes: Integers) -> Floats:
-    """Of each node; nodes of one level have one or two sizes, so that this is one or two calls."""
+def _medians(preferences: Floats, starts: Integers, sizes: Integers) -> Floats:
+    """The upper median of the preferences in each node.
+
+    The nodes of a level have at most two different sizes, so the loop makes at most two steps.
+    """
     medians = np.empty(sizes.size)
     for size in np.unique(sizes):
-        members = leaning[places(starts, sizes, size)]
+        members = preferences[places(starts, sizes, size)]
         medians[sizes == size] = np.partition(members, size // 2, axis=1)[:, size // 2]
     return medians
 
 
 @njit(cache=True, nogil=True)
-def halve(order, leaning, sizes, medians):  # type: ignore[no-untyped-def]
-    """Within each node put the half that leans more in front; within both halves and among equals the order stays."""
+def halve(order, preferences, sizes, medians):  # type: ignore[no-untyped-def]
+    """Within each node, put the half with the larger preferences in front.
+
+    The order within both halves stays as it was. Members with the median preference fill up the front half, first come,
+    first served.
+    """
     halved = np.empty_like(order)
     start = 0
     for node in range(sizes.size):
         size, median = sizes[node], medians[node]
-        members, leans = order[start : start + size], leaning[start : start + size]
+        members, values = order[start : start + size], preferences[start : start + size]
         n_front = size - size // 2
-        room = n_front  # for those at the median
-        for lean in leans:
-            room -= lean > median
+        room = n_front  # how many members with the median preference the front half can hold
+        for value in values:
+            room -= value > median
         front, back = start, start + n_front
-        for at in range(size):
-            if leans[at] > median or (leans[at] == median and room > 0):
-                room -= leans[at] == median
-                halved[front] = members[at]
+        for t in range(size):
+            if values[t] > median or (values[t] == median and room > 0):
+                room -= values[t] == median
+                halved[front] = members[t]
                 front += 1
             else:
-                halved[back] = members[at]
+                halved[back] = members[t]
                 back += 1
         start += size
     return halved

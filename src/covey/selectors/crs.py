@@ -181,7 +181,7 @@ class CRS(Selector):
         method = choose_method(self.graph, space, k)
         if method == "nn-descent":
             homogeneity, known = mean_similarity(space, multiplicity, rng)
-            graph = build(space, k, method, rng, sample_rate=self.sample_rate, tol=self.tol, known=known)
+            graph = build(space, k, method, rng, sample_rate=self.sample_rate, tol=self.tol, scored=known)
             return graph, homogeneity.value
         graph = build(space, k, method, rng, multiplicity=multiplicity)
         mean = graph.mean_similarity
