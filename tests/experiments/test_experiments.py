@@ -1,4 +1,4 @@
-"""The runner on small problems: what it records, that it resumes, also after a kill, and the table it makes."""
+"""The runner on small problems: what it records, that it resumes, also after a kill, and the tables made of it."""
 
 import csv
 import json
@@ -29,10 +29,12 @@ from covey.experiments import (
     read_records,
     specs,
     summarise,
-    tables,
 )
 from covey.experiments import run as run_fits
-from covey.experiments.runner import FILE, QUICK_FILE
+from covey.experiments.methods import crs
+from covey.experiments.paper import tables
+from covey.experiments.paper.names import SAME_SIZE, by_descent
+from covey.experiments.records import FILE, QUICK_FILE
 from tests.browser import assert_renders
 
 FEW = {name: METHODS[name] for name in ("random-5%", "full-100%", "CRS-k5")}
@@ -97,6 +99,66 @@ def test_a_line_cut_short_is_dropped(tmp_path):
         ]
 
 
+def without_k(path):
+    """The file as it was written before records held k."""
+    fits = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in (record for fit in fits for record in fit):
+        del record["k"]
+    path.write_text("".join(json.dumps(fit) + "\n" for fit in fits))
+
+
+def test_records_hold_k(tmp_path):
+    methods = FEW | {"any name": crs(4)}
+    records = run(tmp_path, IRIS, methods)
+    assert {r.method: r.k for r in records} == {"random-5%": None, "full-100%": None, "CRS-k5": 5, "any name": 4}
+    assert {row.method: row.k for row in summarise(records, IRIS)}["any name"] == 4
+
+
+def test_records_without_k_are_read_and_resumed(tmp_path):
+    methods = FEW | {"any name": crs(4)}
+    records = run(tmp_path, IRIS, methods)
+    without_k(tmp_path / FILE)
+    old = (tmp_path / FILE).read_bytes()
+    assert {r.k for r in read_records(tmp_path)} == {None}
+    assert run(tmp_path, IRIS, methods) == records  # k is that of the method, by its name
+    assert (tmp_path / FILE).read_bytes() == old  # nothing was fitted again
+
+
+def drawn(show, records, problems):
+    (picture,) = show(specs.Results(records, problems, lambda name: problems[name].split(0)))
+    return picture.figure
+
+
+def test_the_trade_off_is_a_curve_along_k_whatever_methods_are_called(tmp_path):
+    methods = {"few": crs(8), "CRS-k in name only": METHODS["random-5%"], "many": crs(3)}
+    axes, *_ = drawn(figures.trade_off, run(tmp_path, IRIS, methods), IRIS).axes
+    assert [text.get_text() for text in axes.texts] == ["8", "3"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["CRS, k as written", "CRS-k in name only"]
+
+
+def test_every_bar_chart_has_a_bar_for_each_method_and_cluster(tmp_path):
+    records = run(tmp_path, IRIS, FEW, seeds=[0, 1])
+    figure = drawn(figures.bar_charts, records, IRIS)
+    for axes, score in zip(figure.axes, ("precision", "recall"), strict=False):
+        for bars, method in zip(axes.containers, FEW, strict=True):
+            means = [
+                np.mean([getattr(r, score) for r in records if (r.method, r.cluster) == (method, cluster)])
+                for cluster in "012"
+            ]
+            np.testing.assert_allclose([bar.get_height() for bar in bars], means)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(FEW)
+
+
+def test_the_impact_of_k_is_drawn_against_the_ks_of_the_records(tmp_path, monkeypatch):
+    from covey.experiments.paper import figures as paper_figures
+
+    monkeypatch.setattr(paper_figures, "FIGURE_CLUSTERS", {"iris": ("0", "2")})
+    methods = {by_descent(k): METHODS[by_descent(k)] for k in (5, 2, 10)}
+    figure = drawn(paper_figures.impact_of_k, run(tmp_path, IRIS, methods), IRIS)
+    for axes in figure.axes[:2]:
+        assert [line.get_xdata().tolist() for line in axes.lines] == [[2, 5, 10]] * 3
+
+
 SLOW = """
 import sys, time
 from tests.experiments.test_experiments import FEW, IRIS, run
@@ -154,7 +216,7 @@ def test_a_quick_run_on_synthetic_hosts(tmp_path):
     records = run(tmp_path, problems, FEW, quick=True)
     assert {r.cluster for r in records} == set("ABCDEFGHIJKLMN")
     assert max(r.size for r in records) == 100
-    rows = {row.method: row for row in summarise(records)}
+    rows = {row.method: row for row in summarise(records, problems)}
     assert rows["CRS-k5"].precision > rows["random-5%"].precision
     assert json.loads((tmp_path / QUICK_FILE).read_text().splitlines()[0])[0]["problem"] == "Network (synthetic)"
     assert read_records(tmp_path) == []  # nothing of it counts as done in a full run
@@ -192,9 +254,7 @@ def test_what_is_not_drawn_is_run_once():
 
 def test_random_of_the_same_size():
     split = iris(0, None)
-    ours, random = (
-        METHODS[name].make("cosine", 3, None).fit(split.X, split.y) for name in ("CRS-k10", tables.SAME_SIZE)
-    )
+    ours, random = (METHODS[name].make("cosine", 3, None).fit(split.X, split.y) for name in ("CRS-k10", SAME_SIZE))
     for label, found in ours.prototypes_.items():
         drawn = random.prototypes_[label]
         assert drawn.indices.size == found.indices.size
@@ -221,7 +281,7 @@ def test_only_smaller_selections_at_least_as_good_dominate(tmp_path):
 
 
 def test_against_random_pairs_by_seed(tmp_path):
-    methods = {name: METHODS[name] for name in ("CRS-k10", tables.SAME_SIZE)}
+    methods = {name: METHODS[name] for name in ("CRS-k10", SAME_SIZE)}
     records = run(tmp_path, IRIS, methods, seeds=range(6))
     ((name, seeds, *means, p_precision, p_recall, _),) = rows_of(tables.against_random_table, records, IRIS)
     assert (name, seeds) == ("iris", 6)
@@ -233,7 +293,7 @@ def test_against_random_pairs_by_seed(tmp_path):
         assert (means[at], means[2 + at]) == pytest.approx((np.mean(ours), np.mean(random)))
         assert p_value == pytest.approx(wilcoxon(ours, random, alternative="greater").pvalue)
     same = [r if r.method == "CRS-k10" else None for r in records]
-    twice = [r for r in same if r] + [replace(r, method=tables.SAME_SIZE) for r in same if r]
+    twice = [r for r in same if r] + [replace(r, method=SAME_SIZE) for r in same if r]
     assert rows_of(tables.against_random_table, twice, IRIS)[0][-3:] == (1.0, 1.0, 1.0)  # no difference, no proof
 
 
@@ -247,10 +307,10 @@ def test_confusion_counts_every_query(tmp_path):
 
 def test_methods_are_compared_over_clusters(tmp_path):
     records = run(tmp_path, IRIS, FEW, seeds=[0, 1])
-    found = figures.compare_methods(records, "iris", "recall")
+    found = figures.comparison_over_clusters(records, "iris", "recall")
     assert set(found.names) == set(FEW)
     assert found.n_blocks == 3
-    assert figures.compare_methods(records, "elsewhere", "recall") is None
+    assert figures.comparison_over_clusters(records, "elsewhere", "recall") is None
 
 
 def test_every_spec_of_the_paper_names_what_there_is():
@@ -265,14 +325,14 @@ def test_every_spec_of_the_paper_names_what_there_is():
 def hosts_only(monkeypatch):
     """As if no real data were on the machine."""
     from covey.datasets import MissingDataError
-    from covey.experiments import paper as _paper
+    from covey.experiments.paper import reproduce as module
 
     def gone(seed, data_home):
         raise MissingDataError("it is not on this machine")
 
     real = ("Fashion-MNIST", "20 Newsgroups", "email-Eu-core", "WhoTracks.me")
     problems = PROBLEMS | {name: replace(PROBLEMS[name], load=gone) for name in real}
-    monkeypatch.setattr(_paper, "PROBLEMS", problems)
+    monkeypatch.setattr(module, "PROBLEMS", problems)
 
 
 def test_the_whole_report_without_real_data(tmp_path, monkeypatch, caplog):
@@ -314,7 +374,8 @@ def test_the_whole_report_without_real_data(tmp_path, monkeypatch, caplog):
 
 def test_newsgroups_as_good_as_the_paper_with_fewer_objects(newsgroups, tmp_path):
     """The paper: 7.14 % with .538 / .516."""
-    (row,) = summarise(run_fits(tmp_path, [Fit("20 Newsgroups", "CRS-k10", 0)]))
+    fits = [Fit("20 Newsgroups", "CRS-k10", 0)]
+    (row,) = summarise(run_fits(tmp_path, fits, problems=PROBLEMS, methods=METHODS), PROBLEMS)
     assert 5 < row.percentage < 6
     assert row.precision >= 0.54
     assert row.recall >= 0.52

@@ -24,6 +24,8 @@ from covey.similarity.similarity import CONVERSIONS, resolve
 EXACT_UP_TO = 30
 """`auto` is exact up to this many objects a neighbor: NN-Descent would score half of all pairs or more."""
 METHODS = ("auto", "exact", "nn-descent")
+SAMPLE_RATE, TOL = 0.7, 0.001
+"""NN-Descent's share of list entries that are joined in a round, and the share of changed entries that ends it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +147,8 @@ def neighbor_graph(
     similarity: Any = "cosine",
     method: str = "auto",
     *,
-    sample_rate: float = 0.7,
-    tol: float = 0.001,
+    sample_rate: float = SAMPLE_RATE,
+    tol: float = TOL,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -204,8 +206,8 @@ def build(
     k: int,
     method: str,
     *,
-    sample_rate: float,
-    tol: float,
+    sample_rate: float = SAMPLE_RATE,
+    tol: float = TOL,
     rng: np.random.Generator,
     n_jobs: int | None,
     known: ScoredPairs | None = None,
