@@ -122,7 +122,7 @@ class PrototypeMapDisplay:
             What to call the objects of X on the page; by default "row 17".
         n_neighbors : int, default=15
             How many others each object should have around it: t-SNE's perplexity. A small number shows small groups,
-            a large one the large groups.
+            a large one the large groups. The neighbor graph has three times as many neighbors.
         max_objects : int, default=2000
             A larger cluster is sampled: all representatives are kept, and as many of the others as there is room for.
             If there are more representatives than this, those selected first are kept.
