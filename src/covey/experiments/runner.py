@@ -70,7 +70,7 @@ def run(
             append(file, records)
             bar.advance()
             logger.info("%d of %d: %s, %s, seed %d, fitted in %.1f s", number, len(left), *fit, records[0].seconds)
-    return [_with_k(record, methods) for record in read_records(folder, quick) if record.fit in asked]
+    return [with_k(record, methods) for record in read_records(folder, quick) if record.fit in asked]
 
 
 def report(
@@ -163,7 +163,7 @@ def _listed(prototype: Prototype) -> list[list[int]]:
     return np.column_stack([prototype.indices, counts])[order].tolist()
 
 
-def _with_k(record: Record, methods: Mapping[str, Method]) -> Record:
+def with_k(record: Record, methods: Mapping[str, Method]) -> Record:
     """The record; if it was written before records held k, with the k of its method."""
     if record.k is not None or record.method not in methods:
         return record

@@ -9,7 +9,7 @@ from covey.experiments.paper.methods import METHODS
 from covey.experiments.paper.problems import PROBLEMS
 from covey.experiments.paper.specs import PAPER
 from covey.experiments.records import FILE, QUICK_FILE, read_records
-from covey.experiments.runner import report
+from covey.experiments.runner import report, with_k
 from covey.experiments.specs import Problem
 from covey.experiments.tables import records_table
 from covey.runtime.progress import progress
@@ -73,7 +73,7 @@ def reproduce(
         verbose=verbose,
     )
     page = made.write(folder)
-    records_table(read_records(folder, quick)).write(page.parent)
+    records_table(with_k(record, METHODS) for record in read_records(folder, quick)).write(page.parent)
     return page
 
 
