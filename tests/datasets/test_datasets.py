@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import covey
 from covey import datasets
 from covey.datasets import files, images, logs, network
-from covey.storage.delimiter import delimiter_of
 from covey.storage.errors import FileFormatError
 from covey.storage.packed import PACKED, open_packed
 
@@ -209,11 +208,6 @@ def test_every_format_gives_the_same_hosts(form, suffix, tmp_path):
     with opener(path, "wb") as file:
         file.write(form(CONTACTS).encode())
     assert as_dict(datasets.read_hosts(path)) == EXPECTED
-
-
-@pytest.mark.parametrize(("header", "sign"), [("a,b;c;d", ","), ("a;b\tc\td", ";"), ("a\tb", "\t"), ("a", ",")])
-def test_a_comma_comes_before_a_semicolon_and_that_before_a_tab(header, sign):
-    assert delimiter_of(header) == sign
 
 
 @given(st.permutations(CONTACTS), st.integers(1, 3))

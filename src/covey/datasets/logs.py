@@ -53,8 +53,8 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbos
     path : path
         A Zeek conn.log (its own format, or JSON lines), or a CSV of flows with a header that names the source, the
         destination, optionally its port, and the time (seconds since 1970, or ISO 8601). A destination may
-        hold its port, as in ``10.0.0.1:443``. Columns are separated by commas; if the header has none, by semicolons;
-        if it has neither, by tabs. Files that end in .gz, .xz, .bz2 or .zst are unpacked.
+        hold its port, as in ``10.0.0.1:443``. Columns are separated by the sign among comma, semicolon and tab that
+        occurs most often in the header. Files that end in .gz, .xz, .bz2 or .zst are unpacked.
     window : float, default=300
         The length of a time window in seconds. A day is split into windows from midnight UTC on.
     with_port : bool, default=True
