@@ -66,7 +66,9 @@ def main() -> None:
         times = [(seconds(model.predict, Q), seconds(model.explain, Q)) for _ in range(RUNS)]
         predict, explain = (median(column) for column in zip(*times, strict=True))
         n = model.selector_.sample_indices_.size
-        print(f"{form}: {n} representatives, predict {predict:.3f} s, explain {explain:.3f} s, {explain / predict:.2f} x")
+        print(
+            f"{form}: {n} representatives, predict {predict:.3f} s, explain {explain:.3f} s, {explain / predict:.2f} x"
+        )
 
 
 if __name__ == "__main__":

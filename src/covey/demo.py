@@ -1,4 +1,4 @@
-"""A look at covey in a few seconds: handwritten digits under cosine, town names under a plain Python function.
+"""A look at covey in a few seconds: handwritten digits under cosine, and town names under a plain Python function.
 
 Run it with ``python -m covey.demo``.
 """
@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 import covey
 
-TOWNS = {
+TOWNS = {  # forty large towns of each country
     "Czechia": """
         Prague Brno Ostrava Plzeň Liberec Olomouc Pardubice Zlín Havířov Kladno Most Opava Jihlava Karviná
         Teplice Chomutov Děčín Jablonec Přerov Mladá-Boleslav Prostějov Třebíč Třinec Tábor Znojmo Kolín
@@ -41,12 +41,17 @@ TOWNS = {
 
 
 def letter_pairs(a: str, b: str) -> float:
-    """Dice's coefficient of the pairs of adjacent letters, ends marked: a plain function of two strings."""
+    """The share of pairs of adjacent letters that two words have in common (Dice's coefficient); ends count as letters.
+
+    >>> letter_pairs("Roma", "Parma")
+    0.36363636363636365
+    """
     left, right = ({word[i : i + 2] for i in range(len(word) - 1)} for word in (f"^{a}$".lower(), f"^{b}$".lower()))
     return 2 * len(left & right) / (len(left) + len(right))
 
 
 def show_prototypes(selector: Any) -> None:
+    """Print a line about each prototype of a fitted selector."""
     print(f"  {'cluster':<10}{'size':>6}{'representatives':>17}{'coverage':>10}{'homogeneity':>13}{'scan rate':>11}")
     for label, found in selector.prototypes_.items():
         print(
@@ -56,7 +61,7 @@ def show_prototypes(selector: Any) -> None:
 
 
 def show_quality(selector: Any, X: Any, y: Any, queries: Any, truth: Any) -> None:
-    """Precision and recall of the prototypes, of a random choice of the same size, and of all objects."""
+    """Print how well the prototypes classify, and beside them a random choice of the same size, and all objects."""
     sizes = {label: found.indices.size for label, found in selector.prototypes_.items()}
     choices = {
         "prototypes": selector,
@@ -73,7 +78,7 @@ def show_quality(selector: Any, X: Any, y: Any, queries: Any, truth: Any) -> Non
 
 
 def show(title: str, selector: Any, X: Any, y: Any) -> Any:
-    """Fit on most of the data, show the prototypes, and classify the rest."""
+    """Fit on 70 % of the data, show the prototypes, and classify the rest; returns what was fitted."""
     print(f"\n{title}\n")
     train, test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     selector.fit(train, y_train)
@@ -83,6 +88,7 @@ def show(title: str, selector: Any, X: Any, y: Any) -> Any:
 
 
 def main() -> None:
+    """Show both examples."""
     digits, labels = load_digits(return_X_y=True)
     show("Handwritten digits, cosine similarity", covey.CRS(n_neighbors=10), digits, labels)
     one = covey.CRS(n_neighbors=10, graph="nn-descent", random_state=0).fit(digits)

@@ -33,7 +33,7 @@ def nowhere(monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_20newsgroups", offline)
 
 
-def test_fashion_mnist(fashion):
+def test_fashion_mnist_has_its_official_sizes(fashion):
     X, y, queries, truth = fashion
     train, test = (datasets.load_fashion_mnist(subset) for subset in ("train", "test"))
     np.testing.assert_array_equal(train.data, X)
@@ -45,7 +45,7 @@ def test_fashion_mnist(fashion):
     assert truth.size == 10_000
 
 
-def test_20newsgroups(newsgroups):
+def test_20newsgroups_has_its_official_sizes(newsgroups):
     train, test = newsgroups
     assert train.data.shape == (11_314, 130_107)
     assert test.data.shape == (7_532, 130_107)
@@ -55,7 +55,7 @@ def test_20newsgroups(newsgroups):
     np.testing.assert_allclose(sp.linalg.norm(test.data, axis=1), 1, rtol=1e-5)
 
 
-def test_email(email):
+def test_email_has_a_profile_for_each_member(email):
     assert len(email.data) == email.target.size == 1005
     assert np.unique(email.target).size == 42
     assert sum(len(profile) for profile in email.data) == 25_571 - 642
@@ -63,7 +63,7 @@ def test_email(email):
     assert all(member not in profile for member, profile in enumerate(email.data))
 
 
-def test_sites(sites):
+def test_sites_have_shares_of_page_loads(sites):
     assert len(sites.data) == sites.target.size == sites.ids.size == 1330
     assert np.unique(sites.target).size == 8
     assert all(0 <= share <= 1 for profile in sites.data for share in profile.values())
@@ -103,7 +103,7 @@ def test_a_damaged_file_is_refused(tmp_path, nowhere):
         datasets.load_fashion_mnist(data_home=tmp_path)
 
 
-def test_wrong_subsets():
+def test_a_subset_that_does_not_exist_is_refused():
     for load in (datasets.load_fashion_mnist, datasets.load_20newsgroups):
         with pytest.raises(ValueError, match="subset must be 'train' or 'test', got 'all'"):
             load("all")
@@ -118,7 +118,7 @@ def test_fetched_images_are_split_as_the_files_are(monkeypatch, nowhere):
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=3), st.integers(0, 99))
-def test_idx(shape, seed):
+def test_an_idx_file_is_read_as_the_array_written(shape, seed):
     values = np.random.default_rng(seed).integers(0, 256, shape).astype(np.uint8)
     header = bytes([0, 0, 8, len(shape)]) + np.array(shape, ">i4").tobytes()
     np.testing.assert_array_equal(images.read_idx(header + values.tobytes()), values)
@@ -150,7 +150,7 @@ def test_generators_repeat_themselves():
         assert first != other
 
 
-def test_shapes():
+def test_points_have_the_shapes_promised():
     X, y = datasets.make_spirals(500, random_state=0)
     assert X.shape == (500, 2)
     assert np.bincount(y).tolist() == [250, 250]
@@ -217,7 +217,7 @@ def test_order_and_repetition_do_not_matter(contacts, times):
     assert sorted(found) == sorted(contacts * times)
 
 
-def test_odd_logs(tmp_path):
+def test_lines_without_a_contact_are_counted_and_logs_without_columns_refused(tmp_path):
     path = tmp_path / "log"
     text, expected = with_ports_inside(CONTACTS)
     path.write_text(text)

@@ -381,7 +381,7 @@ def reproduce(
 
     Example: `covey reproduce --quick results`
     """
-    from covey.experiments import reproduce as run
+    from covey.experiments.paper.reproduce import reproduce as run
     from covey.storage.whole import check_folder
 
     speak(quiet)

@@ -15,9 +15,13 @@ from covey.cli.misuse import MisuseError
 from covey.cli.recommend import CURVE, Recommendation, recommend
 from covey.cli.source import Loaded, Source
 from covey.evaluation import Report
-from covey.experiments import METHODS, Fit, Method, Problem, Spec, Split, figures, report, run, tables
-from covey.experiments.methods import ALL, DELTA_MEDOIDS, RANDOM, SPARSE, crs
-from covey.selectors.base import pick
+from covey.experiments import figures, tables
+from covey.experiments.methods import BASELINES, crs
+from covey.experiments.names import ALL, DELTA_MEDOIDS, RANDOM, SPARSE
+from covey.experiments.records import Fit
+from covey.experiments.runner import report, run
+from covey.experiments.specs import Method, Problem, Spec, Split
+from covey.similarity.inputs import pick
 from covey.storage.whole import whole
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30)
@@ -75,7 +79,7 @@ def _methods(names: Sequence[str], ks: Sequence[int]) -> dict[str, Method]:
     if "crs" in names and min(ks, default=0) < 1:
         raise MisuseError("-k must be numbers of at least 1, by commas.")
     curve = {f"{CURVE}{k}": crs(k) for k in sorted(ks)} if "crs" in names else {}
-    return curve | {CHOICES[name]: METHODS[CHOICES[name]] for name in names if name != "crs"}
+    return curve | {CHOICES[name]: BASELINES[CHOICES[name]] for name in names if name != "crs"}
 
 
 def _folds(loaded: Loaded, folds: int) -> Any:
@@ -129,7 +133,7 @@ def _specs(name: str, methods: tuple[str, ...], shown: str) -> list[Spec]:
             (name,),
             methods,
         ),
-        Spec("By cluster", "The largest clusters, all methods.", figures.bars, (name,), methods),
+        Spec("By cluster", "The largest clusters, all methods.", figures.bar_charts, (name,), methods),
         Spec("Confusion matrices", "All folds together.", figures.confusions, (name,), contrasted),
         Spec(
             "Representatives to look at",

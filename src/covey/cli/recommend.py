@@ -6,7 +6,8 @@ from statistics import fmean, stdev
 
 import numpy as np
 
-from covey.experiments import Record, tables
+from covey.experiments import tables
+from covey.experiments.records import Record
 
 CURVE = "CRS-k"
 """How the names of the methods begin that differ in k only."""

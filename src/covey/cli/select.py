@@ -16,8 +16,8 @@ from covey.displays.drawing import figure
 from covey.evaluation import Picture
 from covey.persistence.saving import save
 from covey.runtime.progress import progress
-from covey.selectors.base import pick
 from covey.selectors.crs import CRS
+from covey.similarity.inputs import pick
 from covey.storage.whole import whole
 
 logger = logging.getLogger("covey")

@@ -1,7 +1,16 @@
-"""Data sets of the paper's experiments: loaders for real ones, generators for the rest, and a reader of host logs.
+"""Data sets: loaders for real ones, generators for others, and a reader of logs of network hosts.
 
 A loader looks for its files in `data_home`, then in the folder that the environment variable COVEY_DATA names, then in
-the system's data folders, and last downloads them if scikit-learn knows from where. Contents are checked.
+the system's data folders. If they are in none of them, it downloads them if scikit-learn knows from where. The contents
+of files are checked.
+
+files.py      where data files are, and whether they hold what they should
+images.py     Fashion-MNIST
+texts.py      20 Newsgroups
+hosts.py      email-Eu-core and WhoTracks.me: profiles of who contacts whom
+network.py    a generator of network hosts like those of the paper
+shapes.py     generators of points in the plane
+logs.py       `read_hosts`: profiles of hosts from a log of connections
 """
 
 from covey.datasets.files import MissingDataError

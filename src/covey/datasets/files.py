@@ -1,4 +1,4 @@
-"""Where data files are, what is in them, and whether it is what it should be."""
+"""Where data files are, and whether they hold what they should."""
 
 import hashlib
 import os
@@ -11,14 +11,18 @@ from typing import Any
 from covey.storage.packed import open_packed
 
 SYSTEM = (Path("/usr/share/datasets"), Path("/usr/local/share/datasets"))
+"""The system's data folders; Debian's packages of data sets install to the first."""
 
 
 class MissingDataError(FileNotFoundError):
-    """No file, and no way to fetch one."""
+    """A data file is not on the machine and could not be fetched."""
 
 
 def read(folder: str, name: str, sha256: str, data_home: Any) -> bytes:
-    """The unpacked content of a file of a data set, checked: packers differ, content must not."""
+    """The unpacked content of a file of a data set.
+
+    The checksum is that of the content, because different programs pack the same content to different files.
+    """
     path = find(folder, name, data_home)
     with open_packed(path) as file:
         content: bytes = file.read()
@@ -32,7 +36,7 @@ def read(folder: str, name: str, sha256: str, data_home: Any) -> bytes:
 
 
 def find(folder: str, name: str, data_home: Any) -> Path:
-    """The first of the places where the file is."""
+    """The path of a file, in the first of the places that holds it."""
     for place in places(folder, data_home):
         if (place / name).is_file():
             return place / name
@@ -40,7 +44,7 @@ def find(folder: str, name: str, data_home: Any) -> Path:
 
 
 def places(folder: str, data_home: Any) -> Iterator[Path]:
-    """The data set's folder, or the files themselves, in each of the places to look in."""
+    """The folders in which the files of a data set may be, in the order in which they are tried."""
     for home in (data_home, os.environ.get("COVEY_DATA")):
         if home is not None:
             yield Path(home) / folder
@@ -49,14 +53,14 @@ def places(folder: str, data_home: Any) -> Iterator[Path]:
 
 
 def missing(title: str, folder: str, names: tuple[str, ...], remedy: str, data_home: Any) -> MissingDataError:
-    """One clear message: what is missing, where it was looked for, how to get it."""
+    """The error for data that are missing; it says where they were looked for and how to get them."""
     looked = ", ".join(dict.fromkeys(str(place) for place in places(folder, data_home)))
     return MissingDataError(f"{title} is not on this machine: {', '.join(names)} not found in {looked}; {remedy}.")
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without the warnings of a fetcher that tries again and again: the error at the end says it."""
+    """Suppress the warnings of a fetcher that tries several times; if it fails, its error says enough."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield

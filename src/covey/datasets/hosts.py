@@ -1,4 +1,4 @@
-"""Who contacts whom: real stand-ins for hosts of a network, each a profile of those it contacts."""
+"""Real data like those of network hosts: each member or web site is a profile of those it contacts."""
 
 import json
 from typing import Any
@@ -8,6 +8,7 @@ import numpy as np
 from covey.datasets.files import MissingDataError, missing, read
 
 EMAIL, SITES = "email-eu-core", "whotracksme"
+"""The folders of the two data sets."""
 EDGES = ("email-Eu-core.txt", "52583871255368570372333457e854951e7e85f30cab4aa1afc5f5ce3cc1d2f8")
 DEPARTMENTS = (
     "email-Eu-core-department-labels.txt",
@@ -17,6 +18,7 @@ TRACKERS = (
     "site_trackers_2018-04.jsonl.gz",
     "4b5790232865acf6378fbe5800d4122877c430682abb306c5a45478a8f613092",
 )
+"""The files, and the SHA-256 checksums of what they hold once unpacked."""
 
 
 def load_email_eu_core(*, data_home: Any = None, return_X_y: bool = False) -> Any:
@@ -25,15 +27,16 @@ def load_email_eu_core(*, data_home: Any = None, return_X_y: bool = False) -> An
     Parameters
     ----------
     data_home : path, optional
-        Where email-Eu-core.txt and email-Eu-core-department-labels.txt are; then COVEY_DATA is tried.
+        The folder of email-Eu-core.txt and email-Eu-core-department-labels.txt. By default, or if they are not there,
+        COVEY_DATA and the system's folders are tried.
     return_X_y : bool, default=False
-        Return (data, target) only.
+        Return only (data, target).
 
     Returns
     -------
     Bunch
-        With `data` (a profile {member: 1} for each of 1 005 members: whom they mail, without themselves; 181 mail
-        nobody), `target` (one of 42 departments) and `ids`.
+        With `data` (for each of 1 005 members a profile {member: 1} of those whom they mail, themselves left out; 181
+        mail nobody), `target` (one of 42 departments) and `ids`.
     """
     from sklearn.utils import Bunch
 
@@ -56,15 +59,15 @@ def load_whotracksme(*, data_home: Any = None, return_X_y: bool = False) -> Any:
     Parameters
     ----------
     data_home : path, optional
-        Where site_trackers_2018-04.jsonl.gz is (an object with `site`, `label` and `trackers` a line); then
-        COVEY_DATA is tried.
+        The folder of site_trackers_2018-04.jsonl.gz, which has an object with `site`, `label` and `trackers` on each
+        line. By default, or if it is not there, COVEY_DATA and the system's folders are tried.
     return_X_y : bool, default=False
-        Return (data, target) only.
+        Return only (data, target).
 
     Returns
     -------
     Bunch
-        With `data` (a profile {tracker: share of page loads} for each of 1 330 sites), `target` (one of 8 categories)
+        With `data` (for each of 1 330 sites a profile {tracker: share of page loads}), `target` (one of 8 categories)
         and `ids` (the sites' names).
     """
     from sklearn.utils import Bunch
@@ -83,4 +86,5 @@ def load_whotracksme(*, data_home: Any = None, return_X_y: bool = False) -> Any:
 
 
 def _pairs(content: bytes) -> list[tuple[int, int]]:
+    """The two numbers on each line."""
     return [(int(a), int(b)) for a, b in (line.split() for line in content.decode("ascii").splitlines())]

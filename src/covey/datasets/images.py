@@ -14,7 +14,9 @@ FILES = {
     "t10k-images-idx3-ubyte.gz": "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
     "t10k-labels-idx1-ubyte.gz": "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
 }
+"""The files, and the SHA-256 checksums of what they hold once unpacked."""
 N_TRAIN = 60_000
+"""OpenML has all images in one table, those to train first."""
 NAMES = ("T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
 
 
@@ -26,14 +28,15 @@ def load_fashion_mnist(subset: str = "train", *, data_home: Any = None, return_X
     subset : {"train", "test"}, default="train"
         60 000 or 10 000 images.
     data_home : path, optional
-        Where the four IDX files are; then COVEY_DATA, Debian's package dataset-fashion-mnist, and OpenML are tried.
+        The folder of the four IDX files. By default, or if they are not there, COVEY_DATA, the folder of Debian's
+        package dataset-fashion-mnist, and OpenML are tried.
     return_X_y : bool, default=False
-        Return (data, target) only.
+        Return only (data, target).
 
     Returns
     -------
     Bunch
-        With `data` (bytes, a row of 784 an image), `target` (0 to 9) and `target_names`.
+        With `data` (bytes, a row of 784 pixels for each image), `target` (0 to 9) and `target_names`.
     """
     from sklearn.utils import Bunch
 
@@ -53,13 +56,14 @@ def load_fashion_mnist(subset: str = "train", *, data_home: Any = None, return_X
 
 
 def read_idx(content: bytes) -> NDArray[np.uint8]:
-    """An array of bytes in the IDX format: its number of dimensions, their sizes, the values."""
+    """The array in a file of the IDX format, which holds the number of dimensions, their sizes, and the bytes."""
     n_dimensions = content[3]
     shape = np.frombuffer(content, ">i4", n_dimensions, offset=4)
     return np.frombuffer(content, np.uint8, offset=4 + 4 * n_dimensions).reshape(shape)
 
 
 def _fetch(subset: str, data_home: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Images and labels from OpenML."""
     from sklearn.datasets import fetch_openml
 
     try:

@@ -1,13 +1,14 @@
 """Hosts from logs: a profile {server: number of time windows in which the host contacted it} for each host.
 
-A log is read line by line. For each host, server and day there is one integer with a bit for each window of that day,
-so a contact counts once a window, in whatever order lines come, and memory grows with the contacts, not with the log.
+A log is read line by line. For each host, server and day there is one integer with a bit for each window of that day.
+So a contact counts once in a window, in whatever order the lines come, and memory grows with the number of different
+contacts, not with the length of the log.
 """
 
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -17,11 +18,14 @@ import numpy as np
 
 from covey.runtime.progress import progress
 from covey.storage.broken import naming
+from covey.storage.delimiter import delimiter_of
 from covey.storage.errors import FileFormatError
 from covey.storage.packed import open_text
 
 DAY = 86_400
+"""Seconds of a day."""
 ZEEK = ("ts", "id.orig_h", "id.resp_h", "id.resp_p")
+"""What Zeek calls the time, the source, the destination and its port."""
 COLUMNS = {
     "time": ("ts", "time", "timestamp", "start", "start_time", "starttime", "first_seen", "te", "stime"),
     "source": ("id.orig_h", "source", "src", "src_ip", "source_ip", "srcaddr", "saddr", "sa", "src_addr"),
@@ -38,6 +42,7 @@ COLUMNS = {
     ),
     "port": ("id.resp_p", "port", "dst_port", "destination_port", "dstport", "dport", "dp"),
 }
+"""What Zeek, nfdump, Argus and other programs call the columns, in lower case; the first that is there is taken."""
 
 
 def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbose: int = 0) -> Any:
@@ -48,14 +53,14 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbos
     path : path
         A Zeek conn.log (its own format, or JSON lines), or a CSV of flows with a header that names the source, the
         destination, optionally its port, and the time (seconds since 1970, or ISO 8601). A destination may
-        hold its port, as in ``10.0.0.1:443``. .gz, .xz, .bz2 and .zst are unpacked.
+        hold its port, as in ``10.0.0.1:443``. Columns are separated by the sign among comma, semicolon and tab that
+        occurs most often in the header. Files that end in .gz, .xz, .bz2 or .zst are unpacked.
     window : float, default=300
-        The length of a time window in seconds; a day is split into windows from midnight UTC on.
+        The length of a time window in seconds. A day is split into windows from midnight UTC on.
     with_port : bool, default=True
-        Whether servers that differ in the port are different.
-
+        Whether the same address with another port is another server.
     verbose : int, default=0
-        1 shows a bar on a terminal.
+        1 shows a progress bar on a terminal.
 
     Returns
     -------
@@ -76,19 +81,9 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbos
 
     if not 0 < window <= DAY:
         raise ValueError(f"window must be in (0, {DAY}] seconds, got {window!r}.")
-    seen: dict[str, dict[str, dict[int, int]]] = {}
-    n_skipped = 0
     bar = progress("reading", None, "MB", shown=verbose > 0)
     with naming(str(path)), bar, open_text(Path(path), bar, errors="replace") as (lines, _):
-        for contact in _contacts(lines, str(path)):
-            if contact is None:
-                n_skipped += 1
-                continue
-            time, source, destination, port = contact
-            server = f"{destination}:{port}" if with_port and port else destination
-            day, second = divmod(time, DAY)
-            days = seen.setdefault(source, {}).setdefault(server, {})
-            days[int(day)] = days.get(int(day), 0) | 1 << int(second // window)
+        seen, n_skipped = _windows(_contacts(lines, str(path)), window, with_port)
     profiles = [
         {server: sum(mask.bit_count() for mask in days.values()) for server, days in servers.items()}
         for servers in seen.values()
@@ -97,10 +92,29 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbos
 
 
 Contact = tuple[float, str, str, str]
+"""The time in seconds since 1970, the source, the destination and its port, which may be empty."""
+Windows = dict[str, dict[str, dict[int, int]]]
+"""For each source, server and day an integer, whose bits tell in which windows of the day there was a contact."""
+
+
+def _windows(contacts: Iterable[Contact | None], window: float, with_port: bool) -> tuple[Windows, int]:
+    """The windows in which there were contacts, and the number of lines without a contact."""
+    seen: Windows = {}
+    n_skipped = 0
+    for contact in contacts:
+        if contact is None:
+            n_skipped += 1
+            continue
+        time, source, destination, port = contact
+        server = f"{destination}:{port}" if with_port and port else destination
+        day, second = divmod(time, DAY)
+        days = seen.setdefault(source, {}).setdefault(server, {})
+        days[int(day)] = days.get(int(day), 0) | 1 << int(second // window)
+    return seen, n_skipped
 
 
 def _contacts(lines: Iterable[str], name: str) -> Iterator[Contact | None]:
-    """(time, source, destination, port) of each line, None where it holds none."""
+    """The contact of each line, or None if the line holds no contact."""
     stream = iter(lines)
     first = next((line for line in stream if line.strip()), None)
     if first is None:
@@ -108,45 +122,50 @@ def _contacts(lines: Iterable[str], name: str) -> Iterator[Contact | None]:
     if first.startswith("#"):
         yield from _zeek_contacts(first, stream, name)
     elif first.startswith("{"):
-        yield from map(_json_contact, _all(first, stream))
+        yield from map(_json_contact, _filled(first, stream))
     else:
         yield from _csv_contacts(first, stream, name)
 
 
 def _csv_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Contact | None]:
-    reader = csv.reader(chain([first], stream), delimiter=max(",;\t", key=first.count))
+    """The contacts of a table whose first line names the columns."""
+    reader = csv.reader(chain([first], stream), delimiter=delimiter_of(first))
     try:
-        pick = _picker(next(reader), name)
-        yield from map(pick, reader)
+        contact_of = _contact_reader(next(reader), name)
+        yield from map(contact_of, reader)
     except csv.Error as error:
         raise FileFormatError(f"{name}, row {reader.line_num}: {error}.") from error
 
 
 def _json_contact(line: str) -> Contact | None:
+    """The contact of a line of Zeek's JSON."""
     try:
         entry = json.loads(line)
-    except (ValueError, RecursionError):  # also of numbers with thousands of digits
+    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or deeply nested lists
         return None
     return _contact(*(entry.get(key) for key in ZEEK)) if isinstance(entry, dict) else None
 
 
 def _zeek_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Contact | None]:
-    """Lines that start with # describe the columns; a log may be several, one after the other."""
-    separator, pick = "\t", None
-    for line in _all(first, stream):
+    """The contacts of Zeek's own format.
+
+    Lines that start with # describe the columns. They may come again, because several logs may be joined into one.
+    """
+    separator, contact_of = "\t", None
+    for line in _filled(first, stream):
         text = line.rstrip("\r\n")
         if text.startswith("#separator"):
             separator = _separator(text, name)
         elif text.startswith("#fields"):
-            pick = _picker(text.split(separator)[1:], name)
+            contact_of = _contact_reader(text.split(separator)[1:], name)
         elif not text.startswith("#"):
-            if pick is None:
+            if contact_of is None:
                 raise FileFormatError(f"{name} must name its columns in a line #fields before the first connection.")
-            yield pick(text.split(separator))
+            yield contact_of(text.split(separator))
 
 
 def _separator(line: str, name: str) -> str:
-    """What separates columns: a line like ``#separator \\x09`` says it."""
+    """The sign between columns, which a line like ``#separator \\x09`` names."""
     try:
         found = line.removeprefix("#separator").strip(" ").encode("ascii").decode("unicode_escape")
     except UnicodeError:
@@ -156,13 +175,13 @@ def _separator(line: str, name: str) -> str:
     return found
 
 
-def _all(first: str, stream: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from (line for line in stream if line.strip())
+def _filled(first: str, stream: Iterator[str]) -> Iterator[str]:
+    """The first line and all others that are not empty."""
+    return chain([first], (line for line in stream if line.strip()))
 
 
-def _picker(header: list[str], name: str) -> Any:
-    """A function that picks the contact out of a row."""
+def _contact_reader(header: list[str], name: str) -> Callable[[list[str]], Contact | None]:
+    """A function that finds the contact in a row of values, by the names of their columns."""
     names = [column.strip().strip('"').lower() for column in header]
     places = {
         role: next((names.index(known) for known in spellings if known in names), None)
@@ -174,13 +193,14 @@ def _picker(header: list[str], name: str) -> Any:
                 f"{name} must have a column for the {role} (one of {', '.join(COLUMNS[role])}), got {', '.join(names)}."
             )
 
-    def pick(row: list[str]) -> Contact | None:
+    def contact_of(row: list[str]) -> Contact | None:
         return _contact(*(row[at] if at is not None and at < len(row) else None for at in places.values()))
 
-    return pick
+    return contact_of
 
 
 def _contact(time: Any, source: Any, destination: Any, port: Any) -> Contact | None:
+    """The contact that these values are, or None if the time or a host is missing; Zeek writes "-" for nothing."""
     seconds = _seconds(time)
     if seconds is None or not all(isinstance(host, str) and host not in ("", "-") for host in (source, destination)):
         return None
@@ -188,7 +208,7 @@ def _contact(time: Any, source: Any, destination: Any, port: Any) -> Contact | N
 
 
 def _seconds(time: Any) -> float | None:
-    """Since 1970; times without a zone are taken for UTC."""
+    """Seconds since 1970, or None if it is no time. A time without a zone is taken for UTC."""
     try:
         seconds = float(time)
     except OverflowError:

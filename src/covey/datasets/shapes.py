@@ -1,4 +1,4 @@
-"""Points in the plane to look at."""
+"""Generators of points in the plane, whose selections a person can look at."""
 
 from typing import Any
 
@@ -18,18 +18,27 @@ def make_spirals(n: int = 600, *, noise: float = 0.02, random_state: Any = None)
     n : int, default=600
         How many points in all.
     noise : float, default=0.02
-        The standard deviation of what is added to each coordinate; the spirals' radius is 1.
+        The standard deviation of the noise that is added to each coordinate; the spirals' radius is 1.
     random_state : int, RandomState instance or None, default=None
 
     Returns
     -------
     X, y : arrays of shape (n, 2) and (n,)
+        The points, and which spiral each is on: 0 or 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from covey.datasets import make_spirals
+    >>> X, y = make_spirals(200, random_state=0)
+    >>> X.shape, np.bincount(y).tolist()
+    ((200, 2), [100, 100])
     """
     if n < 2:
         raise ValueError(f"n must be at least 2, got {n!r}.")
     rng = generator(random_state)
     y = np.arange(n) % 2
-    along = np.sqrt(rng.random(n)) * 0.95 + 0.05  # the longer turn has more points
+    along = np.sqrt(rng.random(n)) * 0.95 + 0.05  # the root puts more points on the outer, longer turn
     angle = 3 * np.pi * along + np.pi * y
     X = np.column_stack([along * np.cos(angle), along * np.sin(angle)])
     return X + noise * rng.standard_normal(X.shape), y
@@ -45,7 +54,14 @@ def make_blob_structure(*, random_state: Any = None) -> tuple[Points, NDArray[np
     Returns
     -------
     X, y : arrays of shape (255, 2) and (255,)
-        y tells the part: 0 to 3 a blob, 4 the bridge, 5 an outlier.
+        The points, and the part that each belongs to: 0 to 3 is a blob, 4 the bridge, 5 an outlier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from covey.datasets import make_blob_structure
+    >>> np.bincount(make_blob_structure(random_state=0)[1]).tolist()
+    [90, 70, 40, 25, 20, 10]
     """
     rng = generator(random_state)
     blobs = (((0, 0), 0.5, 90), ((4, 0.5), 0.8, 70), ((1.5, 4), 0.35, 40), ((5, 4.5), 0.25, 25))

@@ -10,27 +10,29 @@ from covey.datasets.files import MissingDataError, missing, quiet, read
 FOLDER = "20newsgroups"
 FILE = "20news-bydate.jsonl.xz"
 CHECKSUM = "13c358dac2523150dc6c9378af5ab08d4a729a5779ca0cd810f8f7b31ac80baa"
+"""The SHA-256 checksum of what the file holds once unpacked."""
 
 
 def load_20newsgroups(subset: str = "train", *, data_home: Any = None, return_X_y: bool = False) -> Any:
-    """20 Newsgroups, split by date, the raw text as TF-IDF vectors.
+    """20 Newsgroups, split by date, with the raw texts as TF-IDF vectors.
 
-    The vocabulary and the weights are those of the training texts, in either subset.
+    The vocabulary and the weights are those of the training texts, in both subsets.
 
     Parameters
     ----------
     subset : {"train", "test"}, default="train"
         11 314 or 7 532 posts.
     data_home : path, optional
-        Where 20news-bydate.jsonl.xz is (an object with `split`, `label` and `text` a line); then COVEY_DATA and
-        scikit-learn's `fetch_20newsgroups` are tried.
+        The folder of 20news-bydate.jsonl.xz, which has an object with `split`, `label` and `text` on each line. By
+        default, or if it is not there, COVEY_DATA, the system's folders and scikit-learn's `fetch_20newsgroups` are
+        tried.
     return_X_y : bool, default=False
-        Return (data, target) only.
+        Return only (data, target).
 
     Returns
     -------
     Bunch
-        With `data` (CSR, a row a post), `target` (0 to 19), `target_names` and `texts`.
+        With `data` (a CSR matrix, a row for each post), `target` (0 to 19), `target_names` and `texts`.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.utils import Bunch
@@ -48,7 +50,7 @@ def load_20newsgroups(subset: str = "train", *, data_home: Any = None, return_X_
 
 
 def _posts(data_home: Any) -> dict[str, tuple[list[str], list[str]]]:
-    """Texts and labels of both subsets."""
+    """For each subset its texts and their labels."""
     try:
         content = read(FOLDER, FILE, CHECKSUM, data_home)
     except MissingDataError:
@@ -64,6 +66,7 @@ def _posts(data_home: Any) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def _fetch(subset: str, data_home: Any) -> tuple[list[str], list[str]]:
+    """Texts and labels by scikit-learn."""
     from sklearn.datasets import fetch_20newsgroups
 
     try:

@@ -1,7 +1,15 @@
-"""Displays: how coverage grows with each representative, and a cluster as a map.
+"""Displays: how coverage grows with each representative, a cluster as a map, and pages of reports.
 
-Compute first, draw after: a display is made from a fitted estimator and holds plain values; `plot` only draws them
-with matplotlib, and the map's `to_html` puts it on a page (`map.html` beside this file) that opens offline.
+A display is computed first and drawn later: it is made from a fitted estimator and holds plain values. `plot` only
+draws them with matplotlib, and the map's `to_html` makes a page of them that opens offline.
+
+colors.py       every color, of drawings and of pages
+coverage.py     CoverageDisplay: how coverage grows
+map.py          PrototypeMapDisplay: a cluster as a map; its page is map.html, with map.css and map.js
+report.py       Report: sections of tables, pictures and galleries; its page is report.html, with report.css
+page.py         makes pages of these templates; page.css is what all pages share
+drawing.py      what every drawing with matplotlib needs
+fitted.py       what every display takes from a fitted estimator
 """
 
 from covey.displays.coverage import CoverageDisplay

@@ -5,29 +5,29 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from covey.displays.drawing import colors, new_axes, plain
+from covey.arrays import Floats
+from covey.displays.colors import of_things
+from covey.displays.drawing import new_axes, plain
 from covey.displays.fitted import fitted_selector, prototype_of
 from covey.prototype import Prototype
 
-Floats = NDArray[np.float64]
-
-LONGEST_INSIDE, LONGEST_LEGEND = 10, 40
-"""With more clusters than the first their names stand beside the curves, with more than the second nowhere."""
+MOST_NAMED_INSIDE, MOST_NAMED = 10, 40
+"""Up to 10 clusters are named in a legend inside the axes and up to 40 in one beside them, as many as fit in. Names of
+more clusters would not be readable, so there is no legend."""
 
 
 @dataclass(eq=False)
 class CoverageDisplay:
     """Coverage against the number of representatives, one curve for each cluster.
 
-    Made by `from_estimator`; `plot` draws it.
+    `from_estimator` makes it and `plot` draws it.
 
     Attributes
     ----------
     curves : dict
-        For each label the share of its members that the first 0, 1, 2, ... representatives cover, in the order picked.
-        The last one is the prototype's coverage.
+        For each label the share of its members that the first 0, 1, 2, ... representatives cover, in the order in
+        which they were selected. The last value is the prototype's coverage.
     n_members : dict
         The size of each cluster.
     ax_, figure_ : matplotlib axes and figure
@@ -78,22 +78,23 @@ class CoverageDisplay:
         ax : matplotlib axes, optional
             Where to draw; by default on a new figure.
         relative : bool, default=False
-            Count representatives as a share of their cluster, so that clusters of different sizes compare.
+            Count representatives as a share of their cluster, so that clusters of different sizes can be held
+            against each other.
         """
         self.ax_ = ax = new_axes() if ax is None else ax
         self.figure_ = ax.figure
-        for color, (label, curve) in zip(colors(len(self.curves)), self.curves.items(), strict=True):
-            n_picked = np.arange(curve.size)
-            x = n_picked / self.n_members[label] if relative else n_picked
+        for color, (label, curve) in zip(of_things(len(self.curves)), self.curves.items(), strict=True):
+            n_selected = np.arange(curve.size)
+            x = n_selected / self.n_members[label] if relative else n_selected
             ax.plot(x, curve, label=plain(f"cluster {label}"), color=color)
         ax.set(xlabel="representatives as a share of the cluster" if relative else "representatives", ylabel="coverage")
         ax.set(xlim=(0, None), ylim=(0, 1.02))
         if not relative:
             ax.xaxis.get_major_locator().set_params(integer=True)
         ax.grid(alpha=0.3)
-        if len(self.curves) <= LONGEST_INSIDE:
+        if len(self.curves) <= MOST_NAMED_INSIDE:
             ax.legend(loc="lower right")
-        elif len(self.curves) <= LONGEST_LEGEND:
+        elif len(self.curves) <= MOST_NAMED:
             ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="x-small")
         return self
 

@@ -1,4 +1,4 @@
-"""What every drawing with matplotlib needs; it is imported when first needed."""
+"""What every drawing with matplotlib needs. Matplotlib is imported when the first drawing is made."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from covey.runtime.extras import require
 
 
 def figure(width: float, height: float) -> Any:
-    """A figure of its own, without pyplot's memory of figures and without a window."""
+    """A figure of the given size in inches. Unlike pyplot's, it opens no window and is freed when nobody uses it."""
     return require("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
 
 
@@ -16,13 +16,11 @@ def new_axes() -> Any:
 
 
 def plain(text: Any) -> str:
-    """For matplotlib, which takes what is between two dollars for a formula."""
+    """The text with its dollar signs escaped, because matplotlib takes what is between two of them for a formula.
+
+    Examples
+    --------
+    >>> print(plain("from $5 to $9"))
+    from \\$5 to \\$9
+    """
     return str(text).replace("$", r"\$")
-
-
-def colors(n: int) -> list[Any]:
-    """So many colors, told apart as well as can be; the same in every figure of as many things."""
-    maps = require("matplotlib", "plot").colormaps
-    if n <= 20:
-        return list(maps["tab10" if n <= 10 else "tab20"].colors[:n])
-    return [maps["turbo"](at / (n - 1)) for at in range(n)]

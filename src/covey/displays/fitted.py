@@ -1,4 +1,4 @@
-"""What both displays need: the fitted prototypes."""
+"""What every display takes from an estimator: its fitted selector, and the prototype of a cluster."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -9,6 +9,7 @@ from covey.prototype import Prototype
 
 
 def fitted_selector(estimator: Any) -> Any:
+    """The estimator itself if it is a selector, or the selector of a classifier; refused if it is not fitted."""
     check_is_fitted(estimator)
     selector = getattr(estimator, "selector_", estimator)
     if not hasattr(selector, "prototypes_"):
@@ -19,6 +20,7 @@ def fitted_selector(estimator: Any) -> Any:
 
 
 def prototype_of(prototypes: Mapping[Hashable, Prototype], label: Hashable) -> Prototype:
+    """The prototype of the cluster with this label; None stands for the only cluster."""
     if label is None and len(prototypes) == 1:
         return next(iter(prototypes.values()))
     if label not in prototypes:

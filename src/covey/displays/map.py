@@ -1,8 +1,11 @@
 """A cluster as a map.
 
-1. Keep all representatives, and a sample of the others where there are too many.
-2. Build their neighbor graph. An edge's distance is how much less similar it is than the most similar pair.
-3. Lay it out by t-SNE, and turn it so that it is widest from left to right.
+1. Keep all representatives, and a sample of the other members if there are too many.
+2. Build the neighbor graph of what is kept. The distance of two neighbors is how much less similar they are than the
+   most similar pair.
+3. Lay the graph out by t-SNE, and turn the result so that it is widest from left to right.
+
+The map's colors are in `colors.py`. Its page is `map.html`, with `map.css` and `map.js`.
 """
 
 import os
@@ -13,11 +16,12 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.manifold import TSNE
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from covey.arrays import Flags, Floats, Positions
+from covey.displays.colors import DRAWN_MAP, MAP_PAGE
 from covey.displays.drawing import new_axes, plain
 from covey.displays.fitted import fitted_selector, prototype_of
 from covey.displays.page import render
@@ -30,28 +34,27 @@ from covey.similarity.named import resolve
 from covey.similarity.space import Space
 from covey.storage.whole import whole
 
-Floats = NDArray[np.float64]
-Positions = NDArray[np.intp]
-
 
 @dataclass(eq=False)
 class PrototypeMapDisplay:
     """A cluster in the plane: similar objects near each other, representatives marked, and what each covers.
 
-    Made by `from_estimator`; `plot` draws it, `to_html` and `write_html` make a page to explore.
+    `from_estimator` makes it, `plot` draws it, and `to_html` and `write_html` make a page to explore.
 
     Attributes
     ----------
     positions : float array of shape (n, 2)
-        Where the objects lie; only who is near whom has a meaning, neither axes nor far distances have.
+        Where the objects lie. Similar objects are near each other; axes and large distances have no meaning.
     rows : int array of shape (n,)
         Their rows in X, ascending.
     covered_by : int array of shape (n,)
-        The position in `rows` of the representative that covers each; -1 if there is none, or if it is not kept.
+        The position in `rows` of the representative that covers each object; -1 if there is none, or if it is not
+        on the map.
     is_representative : bool array of shape (n,)
     stands_for : int array of shape (n,)
         How many members of the whole cluster each one covers, itself included; 0 for all but representatives.
     names : list of str
+        What the objects are called on the page.
     label : hashable
         The cluster's label.
     n_members, n_representatives : int
@@ -81,7 +84,7 @@ class PrototypeMapDisplay:
     positions: Floats = field(repr=False)
     rows: Positions = field(repr=False)
     covered_by: Positions = field(repr=False)
-    is_representative: NDArray[np.bool_] = field(repr=False)
+    is_representative: Flags = field(repr=False)
     stands_for: Positions = field(repr=False)
     names: list[str] = field(repr=False)
     label: Hashable
@@ -103,24 +106,24 @@ class PrototypeMapDisplay:
         random_state: Any = 0,
         ax: Any = None,
     ) -> Self:
-        """The map of one cluster of a fitted estimator; similarities are computed again, those of the kept objects.
+        """The map of one cluster of a fitted estimator. The similarities of the objects on it are computed again.
 
         Parameters
         ----------
         estimator : selector or NearestPrototypeClassifier
-            Fitted. Its similarity decides who is near whom.
+            Fitted. Its similarity decides which objects are near each other.
         X : array, CSR matrix, frame or sequence of objects
             What was passed to `fit`.
         label : hashable, optional
-            Which cluster; not needed if there is only one.
+            The cluster to draw; not needed if there is only one.
         names : sequence, optional
             What to call the objects of X on the page; by default "row 17".
         n_neighbors : int, default=15
-            How many others each object should have around it: t-SNE's perplexity. The neighbor graph has three times
-            as many. Few show small groups, many the large ones.
+            How many others each object should have around it: t-SNE's perplexity. A small number shows small groups,
+            a large one the large groups. The neighbor graph has three times as many neighbors.
         max_objects : int, default=2000
-            In a larger cluster all representatives and a random sample of the others are kept. If there are more
-            representatives than this, the first so many.
+            A larger cluster is sampled: all representatives are kept, and as many of the others as there is room for.
+            If there are more representatives than this, those selected first are kept.
         random_state : int, RandomState instance or None, default=0
             Decides the sample and the layout. The same seed gives the same map for any number of threads.
         ax : matplotlib axes, optional
@@ -134,21 +137,12 @@ class PrototypeMapDisplay:
         rng = check_random_state(random_state)
         rows = _kept(prototype, max_objects, generator(rng))
         space = collection.take(rows).space(getattr(selector, "n_jobs", None))
-        display = cls(
-            positions=_lay_out(space, n_neighbors, rng),
-            rows=rows,
-            covered_by=_covered_by(prototype, rows),
-            is_representative=np.isin(rows, prototype.indices),
-            stands_for=_stands_for(prototype, rows),
-            names=_names(names, rows),
-            label=prototype.label,
-            n_members=prototype.members.size,
-            n_representatives=prototype.indices.size,
-        )
+        positions = _lay_out(space, n_neighbors, rng)
+        display = cls(positions=positions, names=_names(names, rows), **_held_of(prototype, rows))
         return display if ax is None else display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw the map: representatives in red, larger if they stand for more, and a line from each to what it covers.
+        """Draw the map: representatives stand out, larger if they stand for more, with a line to all that they cover.
 
         Parameters
         ----------
@@ -157,37 +151,42 @@ class PrototypeMapDisplay:
         """
         self.ax_ = ax = new_axes() if ax is None else ax
         self.figure_ = ax.figure
+        colors = DRAWN_MAP
         chosen, covered = self.is_representative, self.covered_by >= 0
         ends = self.positions[covered], self.positions[self.covered_by[covered]]
-        lines = np.stack([*ends, np.full_like(ends[0], np.nan)], axis=1).reshape(-1, 2)  # NaN lifts the pen
-        ax.plot(*lines.T, color="0.87", linewidth=0.6, zorder=1)
-        ax.scatter(*self.positions[covered & ~chosen].T, s=9, color="0.6", linewidths=0, zorder=2)
-        ax.scatter(*self.positions[~covered].T, s=9, facecolors="white", edgecolors="0.6", linewidths=0.7, zorder=2)
+        lines = np.stack([*ends, np.full_like(ends[0], np.nan)], axis=1).reshape(-1, 2)  # matplotlib stops at NaN
+        ax.plot(*lines.T, color=colors.line, linewidth=0.6, zorder=1)
+        ax.scatter(*self.positions[covered & ~chosen].T, s=9, color=colors.covered, linewidths=0, zorder=2)
+        ring = {"facecolors": colors.background, "edgecolors": colors.covered, "linewidths": 0.7}
+        ax.scatter(*self.positions[~covered].T, s=9, **ring, zorder=2)
         areas = 14 + 150 * self.stands_for[chosen] / max(self.stands_for.max(), 1)
-        at = self.positions[chosen].T
-        ax.scatter(*at, s=areas, color="crimson", edgecolors="white", linewidths=0.5, alpha=0.85, zorder=3)
+        disc = {"color": colors.representative, "edgecolors": colors.background, "linewidths": 0.5, "alpha": 0.85}
+        ax.scatter(*self.positions[chosen].T, s=areas, **disc, zorder=3)
         ax.set(xticks=[], yticks=[], aspect="equal")
         ax.set_title(plain(f"Cluster {self.label}: {self.n_representatives} of {self.n_members} objects represent it"))
         ax.margins(0.05)
         return self
 
     def to_html(self) -> str:
-        """One page with everything in it: point at an object, or tap it, to see whom it stands for or who covers it."""
-        return render("covey.displays", "map.html", display=self, data=self._data())
+        """One page with everything in it.
+
+        Who points at an object, or taps it, sees what it stands for, or what it is covered by.
+        """
+        return render("map.html", display=self, data=self._data(), colors=MAP_PAGE)
 
     def write_html(self, path: str | os.PathLike[str]) -> None:
-        """Write the page, whole or not at all."""
+        """Write the page to a file, which is replaced as a whole or not at all."""
         with whole(path) as temporary:
             temporary.write_text(self.to_html(), encoding="utf-8")
 
     def _data(self) -> dict[str, Any]:
-        """What the page draws; the wider side of the map becomes 1."""
+        """What the page draws. Positions are scaled so that the wider side of the map is 1."""
         corner = self.positions.min(axis=0)
         extent = self.positions.max(axis=0) - corner
         x, y = ((self.positions - corner) / (extent.max() or 1.0)).round(4).T
         return {
             "x": x.tolist(),
-            "y": (y.max() - y).round(4).tolist(),  # a page counts from the top
+            "y": (y.max() - y).round(4).tolist(),  # on a page y grows downwards
             "coveredBy": self.covered_by.tolist(),
             "standsFor": self.stands_for.tolist(),
             "isRepresentative": self.is_representative.tolist(),
@@ -197,12 +196,14 @@ class PrototypeMapDisplay:
 
 
 def _check_at_least_one(**parameters: Any) -> None:
+    """Refuse parameters that are no positive integers, by name."""
     for name, value in parameters.items():
         if not isinstance(value, Integral) or int(value) < 1:
             raise ValueError(f"{name} must be an int of at least 1, got {value!r}.")
 
 
 def _check_counts(prototypes: Mapping[Hashable, Prototype], n: int, names: Sequence[Any] | None) -> None:
+    """Refuse an X that cannot be the one passed to `fit`, and names that are not as many as its objects."""
     fitted = sum(prototype.members.size for prototype in prototypes.values())
     if n != fitted:
         raise ValueError(f"X must hold the {fitted} objects that were passed to fit, got {n}.")
@@ -211,7 +212,7 @@ def _check_counts(prototypes: Mapping[Hashable, Prototype], n: int, names: Seque
 
 
 def _kept(prototype: Prototype, max_objects: int, rng: np.random.Generator) -> Positions:
-    """Rows of the representatives and of as many others as there is room for, ascending."""
+    """The rows of the representatives and of as many other members as there is room for, ascending."""
     chosen = prototype.indices[:max_objects]
     others = np.setdiff1d(prototype.members, prototype.indices)
     room = max_objects - chosen.size
@@ -220,15 +221,28 @@ def _kept(prototype: Prototype, max_objects: int, rng: np.random.Generator) -> P
     return np.sort(np.concatenate([chosen, others]))
 
 
+def _held_of(prototype: Prototype, rows: Positions) -> dict[str, Any]:
+    """What the display holds of the prototype, for the rows on the map."""
+    return {
+        "rows": rows,
+        "covered_by": _covered_by(prototype, rows),
+        "is_representative": np.isin(rows, prototype.indices),
+        "stands_for": _stands_for(prototype, rows),
+        "label": prototype.label,
+        "n_members": prototype.members.size,
+        "n_representatives": prototype.indices.size,
+    }
+
+
 def _covered_by(prototype: Prototype, rows: Positions) -> Positions:
-    """The position in `rows` of each one's representative, or -1."""
+    """For each of the rows the position in `rows` of its representative, or -1."""
     coverers = prototype.covered_by[np.searchsorted(prototype.members, rows)]
     at = np.minimum(np.searchsorted(rows, coverers), rows.size - 1)
     return np.where(rows[at] == coverers, at, -1)
 
 
 def _stands_for(prototype: Prototype, rows: Positions) -> Positions:
-    """How many members of the whole cluster each one covers."""
+    """For each of the rows how many members of the whole cluster it covers."""
     kept = np.isin(prototype.indices, rows)
     counts = np.zeros(rows.size, dtype=np.intp)
     counts[np.searchsorted(rows, prototype.indices[kept])] = prototype.stands_for[kept]
@@ -236,37 +250,40 @@ def _stands_for(prototype: Prototype, rows: Positions) -> Positions:
 
 
 def _names(names: Sequence[Any] | None, rows: Positions) -> list[str]:
-    called = None if names is None else list(names)  # a pandas Series would be asked by its index
+    """For each of the rows its name, or its number if there are no names."""
+    called = None if names is None else list(names)  # a list, because a pandas Series would look rows up in its index
     return [f"row {row}" if called is None else str(called[row]) for row in rows.tolist()]
 
 
 def _lay_out(space: Space, n_neighbors: int, rng: np.random.RandomState) -> Floats:
-    """Positions of the members; equal ones lie side by side."""
+    """Where the members lie in the plane. Equal members lie side by side."""
     n = space.n_left
     if n == 1:
         return np.zeros((1, 2))
-    k = min(3 * n_neighbors + 1, n - 1)  # so many t-SNE asks for
+    k = min(3 * n_neighbors + 1, n - 1)  # scikit-learn's t-SNE asks for so many neighbors
     method = choose_method("auto", space, k)
     graph = build(space, k, method, generator(rng))
-    # A perplexity near n - 1 would call all others equally near, one near 1 would string few objects up in a line.
+    # With a perplexity near n - 1 all others would count as equally near. With one near 1 few objects would lie in a
+    # line. Two thirds of n - 1 is between them.
     perplexity = max(1.0, min(float(n_neighbors), 2 * (n - 1) / 3))
     layout = TSNE(perplexity=perplexity, metric="precomputed", init="random", random_state=rng)
-    with threadpool_limits(1, "openmp"):  # threads add up in an order of their own: a last bit may move the map
+    with threadpool_limits(1, "openmp"):  # threads would add numbers in any order, and a last bit may move the map
         positions = layout.fit_transform(_distances(graph))
     return _turned(positions.astype(np.float64))
 
 
 def _distances(graph: NeighborGraph) -> sp.csr_array:
-    """Of each pair on the graph, by the larger of its similarities; nearest first, each object before all others.
+    """The distances of all pairs on the graph, as t-SNE takes them: in each row the object itself, then the nearest.
 
-    Zeros are stored: to scikit-learn an object without itself, or without its duplicates, would lack neighbors.
+    A pair that has two similarities, one in each direction, counts with the larger one. Distances of zero are stored,
+    because scikit-learn would otherwise miss the object itself and its duplicates among the neighbors.
     """
     n, k = graph.indices.shape
     every, i, j = np.arange(n), np.repeat(np.arange(n), k), graph.indices.ravel()
     distances = (graph.similarities.max() - graph.similarities).ravel()
-    distances /= distances.max() or 1.0  # squared in single precision, later
+    distances /= distances.max() or 1.0  # t-SNE squares them in single precision, so they must not be huge
     rows, columns = np.concatenate([every, i, j]), np.concatenate([every, j, i])
-    values = np.concatenate([np.full(n, -1.0), distances, distances])  # -1 is sorted before 0
+    values = np.concatenate([np.full(n, -1.0), distances, distances])  # -1 puts the object itself before its duplicates
     order = np.lexsort((values, columns, rows))
     rows, columns, values = rows[order], columns[order], values[order]
     first = (np.diff(rows, prepend=-1) != 0) | (np.diff(columns, prepend=-1) != 0)
@@ -277,7 +294,7 @@ def _distances(graph: NeighborGraph) -> sp.csr_array:
 
 
 def _turned(positions: Floats) -> Floats:
-    """Around the origin, with the largest variance from left to right."""
+    """The positions moved to the origin and turned so that their variance is largest from left to right."""
     x, y = (positions - positions.mean(axis=0)).T
     angle = np.arctan2(2 * (x * y).sum(), (x * x).sum() - (y * y).sum()) / 2
     cosine, sine = np.cos(angle), np.sin(angle)

@@ -1,14 +1,18 @@
-"""Do methods differ, and which? Friedman's test over blocks, then every pair, corrected by Shaffer's static procedure.
+"""Whether methods differ, and which: Friedman's test over blocks, then Shaffer's static procedure for every pair.
 
-1. In each block (a cluster, a data set) rank the methods by their score, 1 the best, equal ones by their mean rank.
-2. Friedman: could ranks drawn at random have means so far apart?
-3. Each pair: the difference of two mean ranks is about normal, with variance k (k + 1) / (6 N).
-4. Shaffer (1986): of the k (k - 1) / 2 hypotheses "these two are equal" only certain numbers can be true at once, since
-   equality is transitive. The i-th smallest p-value is multiplied by the largest such number that is still possible
-   when the i - 1 before it are rejected, and never falls below its predecessor.
+With k methods and N blocks:
 
-The tests take blocks for independent. Clusters that one classifier tells apart are not: what one wins another loses.
-Read the result of such blocks as a description, not as a proof.
+1. In each block (a cluster, a data set) rank the methods by their score. The best has rank 1, and equal methods share
+   the mean of their ranks.
+2. Friedman's test tells whether ranks drawn at random could have means so far apart.
+3. For each pair of methods, the difference of their mean ranks is nearly normal, with variance k (k + 1) / (6 N). That
+   gives a p-value for the hypothesis that the two are equal.
+4. Shaffer (1986) adjusts these p-values. Only certain numbers of the k (k - 1) / 2 hypotheses can be true at once,
+   because equality is transitive. The i-th smallest p-value is multiplied by the largest number of hypotheses that can
+   still be true when the i - 1 before it are rejected, and it never falls below its predecessor.
+
+The tests assume that blocks are independent. Clusters that one classifier tells apart are not: what one wins another
+loses. Read the result of such blocks as a description, not as a proof.
 """
 
 from collections.abc import Sequence
@@ -18,26 +22,26 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from covey.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How methods rank over blocks, and which differ.
+    """How methods rank over blocks, and which of them differ; `compare` makes it.
 
     Attributes
     ----------
     names : tuple of str
         The methods.
     ranks : float array
-        The mean rank of each, 1 the best.
+        The mean rank of each method; 1 is the best.
     n_blocks : int
+        How many blocks there are.
     statistic, p_value : float
         Friedman's chi-squared statistic, corrected for ties, and its p-value.
     f_statistic, f_p_value : float
-        Iman and Davenport's, less conservative.
+        Iman and Davenport's statistic, which is less conservative than Friedman's, and its p-value.
     adjusted : float array of shape (k, k)
         The p-value of each pair, adjusted by Shaffer's static procedure; 1 on the diagonal.
     """
@@ -52,7 +56,13 @@ class Comparison:
     adjusted: Floats
 
     def groups(self, level: float = 0.05) -> list[tuple[str, ...]]:
-        """The largest groups of methods, neighbors by rank, of which no two differ significantly."""
+        """The largest groups of methods that follow each other by rank, and of which no two differ significantly.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            Two methods differ significantly if their adjusted p-value is not above this.
+        """
         order = np.argsort(self.ranks, kind="stable")
         found: list[tuple[int, int]] = []
         for start in range(order.size):
@@ -65,14 +75,18 @@ class Comparison:
 
 
 def compare(scores: Any, names: Sequence[str]) -> Comparison:
-    """Compare methods over blocks.
+    """Rank methods over blocks and test which of them differ.
 
     Parameters
     ----------
     scores : array of shape (n_blocks, n_methods)
-        The larger, the better.
+        The score of each method in each block; larger is better.
     names : sequence of str
-        The methods.
+        The names of the methods, at least three.
+
+    Returns
+    -------
+    Comparison
 
     Examples
     --------
@@ -94,7 +108,7 @@ def compare(scores: Any, names: Sequence[str]) -> Comparison:
     ranks = stats.rankdata(-values, axis=1).mean(axis=0)
     if np.ptp(values, axis=1).any():
         statistic, p_value = map(float, stats.friedmanchisquare(*values.T))
-    else:  # nothing differs anywhere
+    else:  # all methods are equal in every block, which Friedman's statistic cannot express
         statistic, p_value = 0.0, 1.0
     rest = n * (k - 1) - statistic
     f_statistic = (n - 1) * statistic / rest if rest > 0 else np.inf
@@ -108,7 +122,21 @@ def compare(scores: Any, names: Sequence[str]) -> Comparison:
 
 
 def shaffer(p_values: Any, n_methods: int) -> Floats:
-    """P-values of all pairs of methods, adjusted by Shaffer's static procedure, in the order given."""
+    """Adjust the p-values of all pairs of methods by Shaffer's static procedure; their order is kept.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        One for each of the k (k - 1) / 2 pairs of k methods.
+    n_methods : int
+        How many methods there are: k.
+
+    Examples
+    --------
+    >>> from covey.evaluation import shaffer
+    >>> shaffer([0.01, 0.04, 0.5], 3).tolist()
+    [0.03, 0.04, 0.5]
+    """
     p = np.asarray(p_values, dtype=np.float64)
     m = n_methods * (n_methods - 1) // 2
     if p.shape != (m,):
@@ -123,9 +151,9 @@ def shaffer(p_values: Any, n_methods: int) -> Floats:
 
 @lru_cache
 def true_together(k: int) -> tuple[int, ...]:
-    """How many of the hypotheses that two of k methods are equal can be true at once, ascending.
+    """The numbers of hypotheses "these two of k methods are equal" that can be true at once, ascending.
 
-    Methods that are equal form groups; a group of j makes j (j - 1) / 2 of them true.
+    Methods that are equal form groups, and a group of j methods makes j (j - 1) / 2 hypotheses true.
     """
     if k <= 1:
         return (0,)

@@ -1,17 +1,45 @@
-"""The paper's experiments, run again: problems x methods x seeds, recorded as it goes, resumed where it stopped.
+"""Experiments: methods are tried on problems with several seeds, and tables and figures are made of what is recorded.
+
+specs.py      what an experiment is made of: Method, Problem, Split, and Spec, a section of a report
+names.py      what methods are called
+methods.py    the selectors of covey as methods
+runner.py     `run` does fits and records them; `report` makes the report that specs declare
+records.py    Record, what a method did for one cluster, and the file of records
+tables.py     tables made of records
+figures.py    figures made of records
+paper/        what is the paper's: PROBLEMS, METHODS, PAPER, and `reproduce`, which runs all of it
+
+The paper's methods and problems are at hand:
 
 >>> from covey.experiments import PAPER_METHODS, PROBLEMS
 >>> list(PAPER_METHODS)
 ['delta-medoids', 'DS3', 'random-5%', 'full-100%', 'CRS-k5', 'CRS-k10', 'CRS-k15']
 >>> list(PROBLEMS)[:5]
 ['Fashion-MNIST', '20 Newsgroups', 'Network (synthetic)', 'email-Eu-core', 'WhoTracks.me']
+
+Any other method can be tried on any other problem:
+
+>>> import tempfile
+>>> import covey
+>>> from covey.datasets import make_spirals
+>>> from covey.experiments import Fit, Method, Problem, Split, run, summarise
+>>> def spirals(seed, data_home):
+...     return Split(*make_spirals(random_state=seed), *make_spirals(random_state=seed + 100))
+>>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
+>>> methods = {"all": Method(lambda similarity, seed, n_jobs: covey.KeepAll(similarity=similarity), drawn=False)}
+>>> records = run(tempfile.mkdtemp(), [Fit("spirals", "all", 0)], problems=problems, methods=methods)
+>>> [(row.method, row.percentage) for row in summarise(records, problems)]
+[('all', 100.0)]
 """
 
-from covey.experiments.methods import METHODS, PAPER_METHODS, Method
-from covey.experiments.paper import PAPER, reproduce
-from covey.experiments.problems import PROBLEMS, Problem, Split
-from covey.experiments.runner import Fit, Record, read_records, run
-from covey.experiments.specs import Results, Spec, report
+from covey.experiments.paper.methods import METHODS
+from covey.experiments.paper.names import PAPER_METHODS
+from covey.experiments.paper.problems import PROBLEMS
+from covey.experiments.paper.reproduce import reproduce
+from covey.experiments.paper.specs import PAPER
+from covey.experiments.records import Fit, Record, read_records
+from covey.experiments.runner import report, run
+from covey.experiments.specs import Method, Problem, Results, Spec, Split
 from covey.experiments.tables import Row, summarise
 
 __all__ = [

@@ -1,44 +1,50 @@
-"""Figures from records. Each first computes what is drawn, then draws it."""
+"""Figures made of records. Each function takes a spec's `Results`, computes what is drawn, and then draws it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.displays.drawing import colors, figure, plain
-from covey.evaluation import Card, Comparison, Gallery, Picture, compare
-from covey.experiments.methods import DESCENT_KS, by_descent
-from covey.experiments.runner import Record
+from covey.displays.colors import DRAWN_POINTS, of_things
+from covey.displays.drawing import figure, plain
+from covey.displays.report import Gallery, Picture
+from covey.evaluation.statistics import Comparison, compare
+from covey.experiments.records import Record
 from covey.experiments.specs import Results
 from covey.experiments.tables import Row, summarise
 from covey.runtime.extras import require
 
 SCORES = ("precision", "recall")
-FIGURE_CLUSTERS = {"Fashion-MNIST": ("Dress", "Sandal"), "Network (synthetic)": ("A", "B")}
-"""The paper's: two kinds of clothes, a medium and the biggest cluster of hosts."""
 RANKED = (
     "Mean ranks over clusters; Friedman's test, then every pair corrected by Shaffer's static procedure. "
     "The clusters of one data set are told apart by one classifier, so these blocks are not independent: what one wins "
     "another loses. Read the tests as a description, not as a proof."
 )
+"""A note for the section of `critical_differences`: how to read it."""
+CHARTS: dict[str, Callable[[Record], float]] = {
+    "precision": lambda r: r.precision,
+    "recall": lambda r: r.recall,
+    "selected, %": lambda r: 100 * r.selected / r.size,
+}
+"""What each of the bar charts shows, from top to bottom."""
 SHOWN = 12
-"""How many representatives of a cluster a gallery shows, and how many clusters bars show."""
+"""How many representatives of a cluster a gallery shows, and how many clusters bar charts show: what fits on a page."""
 
 
 def critical_differences(results: Results) -> Iterable[Picture]:
+    """For each problem the mean ranks of the methods by precision and by recall, and which of them differ."""
     for problem in results.problems:
-        found = {score: compare_methods(results.records, problem, score) for score in SCORES}
-        if any(comparison is None for comparison in found.values()):
+        tried = {score: comparison_over_clusters(results.records, problem, score) for score in SCORES}
+        found = {score: comparison for score, comparison in tried.items() if comparison is not None}
+        if len(found) < len(SCORES):
             continue
         drawn = figure(10, 5)
         for axes, (score, comparison) in zip(drawn.subplots(2), found.items(), strict=True):
-            assert comparison is not None
             _draw_comparison(axes, comparison, f"{problem}, {score}")
-        words = "; ".join(
-            f"{score}: p = {c.p_value:.2g} over {c.n_blocks} clusters" for score, c in found.items() if c is not None
-        )
+        words = "; ".join(f"{score}: p = {c.p_value:.2g} over {c.n_blocks} clusters" for score, c in found.items())
         yield Picture(
             f"critical-difference-{_slug(problem)}",
             drawn,
@@ -47,8 +53,11 @@ def critical_differences(results: Results) -> Iterable[Picture]:
         )
 
 
-def compare_methods(records: Iterable[Record], problem: str, score: str) -> Comparison | None:
-    """Clusters are blocks; seeds are averaged. None if there is too little to compare."""
+def comparison_over_clusters(records: Iterable[Record], problem: str, score: str) -> Comparison | None:
+    """The methods on a problem, compared over its clusters; scores are means over seeds.
+
+    None if there are fewer than three methods or fewer than two clusters, which is too little for the test.
+    """
     values: dict[str, dict[str, list[float]]] = {}
     for r in records:
         if r.problem == problem:
@@ -61,60 +70,24 @@ def compare_methods(records: Iterable[Record], problem: str, score: str) -> Comp
 
 
 def _draw_comparison(axes: Any, found: Comparison, title: str) -> None:
+    """A critical difference diagram: methods on a scale of ranks, those that do not differ connected."""
     pandas, posthocs = require("pandas", "cli"), require("scikit_posthocs", "cli")
     names = [plain(name) for name in found.names]
     adjusted = pandas.DataFrame(found.adjusted, index=names, columns=names)
     ranks = dict(zip(names, found.ranks, strict=True))
-    palette = dict(zip(names, colors(len(names)), strict=True))
+    palette = dict(zip(names, of_things(len(names)), strict=True))
     labels = {"label_fmt_left": "{label} ({rank:.2f})  ", "label_fmt_right": "  ({rank:.2f}) {label}"}
     posthocs.critical_difference_diagram(ranks, adjusted, ax=axes, text_h_margin=0.1, color_palette=palette, **labels)
     axes.set_title(plain(title), loc="left", fontsize=10)
 
 
-def impact_of_k(results: Results) -> Iterable[Picture]:
-    k_of = {by_descent(k): k for k in DESCENT_KS}
-    panels = [
-        (problem, cluster)
-        for problem in results.problems
-        for cluster in FIGURE_CLUSTERS.get(problem, ())
-        if any(r.problem == problem and r.cluster == cluster for r in results.records)
-    ]
-    if not panels:
-        return
-    curves = {
-        panel: sorted(
-            (k_of[r.method], r.precision, r.selected / r.size, r.scan_rate)
-            for r in results.records
-            if (r.problem, r.cluster) == panel
-        )
-        for panel in panels
-    }
-    drawn = figure(10, 3.4 * ((len(panels) + 1) // 2))
-    for axes, (panel, curve) in zip(
-        drawn.subplots(-(-len(panels) // 2), 2, squeeze=False).flat, curves.items(), strict=False
-    ):
-        ks, *columns = zip(*curve, strict=True)
-        for values, name, mark in zip(columns, ("precision", "share selected", "scan rate"), "osd", strict=True):
-            axes.plot(ks, values, marker=mark, markersize=4, label=name)
-        axes.set(title=plain(", ".join(panel)), xlabel="k", ylim=(0, None))
-        axes.grid(alpha=0.3)
-        axes.legend()
-    yield Picture(
-        "impact-of-k",
-        drawn,
-        "Precision, the share of the cluster selected and the scan rate against k, graphs by NN-Descent. The smaller a "
-        "cluster, the larger the share of its pairs that is evaluated. Working lists hold ten at least, so it is the "
-        "same up to k = 10.",
-    )
-
-
 def trade_off(results: Results) -> Iterable[Picture]:
-    """Precision and recall against the share selected, and against the scan rate; CRS is a curve along k."""
+    """Precision and recall against the share selected, and against the scan rate; methods with a k are a curve."""
     rows = summarise(results.records, results.problems)
     if not rows:
         return
-    curve = [row for row in rows if row.method.startswith("CRS-k")]
-    others = [row for row in rows if row not in curve]
+    curve = [row for row in rows if row.k is not None]
+    others = [row for row in rows if row.k is None]
     drawn = figure(10, 7)
     panels = drawn.subplots(2, 2, sharex="col", sharey="row")
     for axes_row, score in zip(panels, SCORES, strict=True):
@@ -131,18 +104,19 @@ def trade_off(results: Results) -> Iterable[Picture]:
 
 
 def _draw_trade_off(axes: Any, curve: Sequence[Row], others: Sequence[Row], x: str, y: str) -> None:
+    """One panel: a curve with k written beside each point, and a mark for each of the other methods."""
     places = [(getattr(row, x), getattr(row, y)) for row in curve]
     if curve:
         axes.plot(*zip(*places, strict=True), marker="o", markersize=4, linewidth=1, label="CRS, k as written")
     for row, place in zip(curve, places, strict=True):
-        axes.annotate(row.method.removeprefix("CRS-k"), place, xytext=(4, 4), textcoords="offset points", fontsize=8)
-    for at, row in enumerate(others, start=1):
-        axes.scatter(
-            getattr(row, x), getattr(row, y), marker="Xs^vD"[at % 5], color=f"C{at}", zorder=3, label=row.method
-        )
+        axes.annotate(str(row.k), place, xytext=(4, 4), textcoords="offset points", fontsize=8)
+    for number, row in enumerate(others, start=1):  # the curve has matplotlib's color C0
+        mark = {"marker": "Xs^vD"[number % 5], "color": f"C{number}", "label": row.method}
+        axes.scatter(getattr(row, x), getattr(row, y), zorder=3, **mark)
 
 
-def bars(results: Results) -> Iterable[Picture]:
+def bar_charts(results: Results) -> Iterable[Picture]:
+    """For each problem, precision, recall and the share selected of its largest clusters by every method."""
     for problem in results.problems:
         mine = [r for r in results.records if r.problem == problem]
         methods, clusters = _names(mine, "method"), _largest(mine)
@@ -150,34 +124,29 @@ def bars(results: Results) -> Iterable[Picture]:
             continue
         drawn = figure(11, 6.5)
         panels = drawn.subplots(3, sharex=True)
-        for axes, (title, value) in zip(
-            panels,
-            {
-                "precision": lambda r: r.precision,
-                "recall": lambda r: r.recall,
-                "selected, %": lambda r: 100 * r.selected / r.size,
-            }.items(),
-            strict=True,
-        ):
-            width = 0.85 / len(methods)
-            for at, method in enumerate(methods):
-                heights = [_mean(mine, method, cluster, value) for cluster in clusters]
-                places = np.arange(len(clusters)) + (at - (len(methods) - 1) / 2) * width
-                axes.bar(places, heights, width, label=method, color=colors(len(methods))[at])
+        for axes, (title, value) in zip(panels, CHARTS.items(), strict=True):
+            _draw_bars(axes, [[_mean(mine, method, cluster, value) for cluster in clusters] for method in methods])
             axes.set_ylabel(title)
             axes.grid(axis="y", alpha=0.3)
         panels[-1].set_yscale("log")
-        panels[-1].set_xticks(
-            np.arange(len(clusters)), list(map(plain, clusters)), rotation=20 if len(clusters) > 6 else 0, ha="right"
-        )
-        handles = panels[0].get_legend_handles_labels()
-        drawn.legend(*handles, loc="outside upper center", ncols=min(len(methods), 7), fontsize=9)
-        yield Picture(
-            f"bars-{_slug(problem)}", drawn, f"{problem}: precision, recall and share selected (log) by cluster."
-        )
+        slanted = {"rotation": 20 if len(clusters) > 6 else 0, "ha": "right"}
+        panels[-1].set_xticks(np.arange(len(clusters)), list(map(plain, clusters)), **slanted)
+        legend = {"loc": "outside upper center", "ncols": min(len(methods), 7), "fontsize": 9}
+        drawn.legend(panels[0].containers, methods, **legend)
+        words = f"{problem}: precision, recall and share selected (log) by cluster."
+        yield Picture(f"bars-{_slug(problem)}", drawn, words)
+
+
+def _draw_bars(axes: Any, heights: Sequence[Sequence[float]]) -> None:
+    """A group of bars for each cluster, in each group a bar for each method (a row of the heights)."""
+    width = 0.85 / len(heights)  # so that a gap of 0.15 remains between groups
+    for at, (row, color) in enumerate(zip(heights, of_things(len(heights)), strict=True)):
+        places = np.arange(len(row)) + (at - (len(heights) - 1) / 2) * width
+        axes.bar(places, row, width, color=color)
 
 
 def confusions(results: Results) -> Iterable[Picture]:
+    """For each problem the confusion matrices of the methods side by side, as shares of each cluster."""
     display = require("sklearn.metrics", "plot").ConfusionMatrixDisplay
     for problem in results.problems:
         mine = [r for r in results.records if r.problem == problem]
@@ -200,7 +169,7 @@ def confusions(results: Results) -> Iterable[Picture]:
 
 
 def confusion(records: Iterable[Record], clusters: Sequence[str]) -> NDArray[np.int64]:
-    """How many of each cluster (row) got which label (column), all seeds together."""
+    """How many queries of each cluster (row) got which label (column), all seeds together."""
     place = {cluster: at for at, cluster in enumerate(clusters)}
     counts = np.zeros((len(clusters), len(clusters)), dtype=np.int64)
     for r in records:
@@ -210,7 +179,7 @@ def confusion(records: Iterable[Record], clusters: Sequence[str]) -> NDArray[np.
 
 
 def points(results: Results) -> Iterable[Picture]:
-    """Objects in the plane, representatives marked."""
+    """For each problem whose objects are points in the plane: the points, and the representatives marked."""
     for problem in results.problems:
         split = results.split(problem)
         mine = [r for r in results.records if r.problem == problem and r.seed == 0]
@@ -220,8 +189,8 @@ def points(results: Results) -> Iterable[Picture]:
         drawn = figure(3.4 * len(methods), 3.6)
         for axes, method in zip(drawn.subplots(1, len(methods), squeeze=False).flat, methods, strict=True):
             chosen = np.array([row for r in mine if r.method == method for row, _ in r.representatives])
-            axes.scatter(*split.X.T, s=6, color="silver")
-            axes.scatter(*split.X[chosen].T, s=22, color="crimson", marker="x", linewidths=1)
+            axes.scatter(*split.X.T, s=6, color=DRAWN_POINTS.covered)
+            axes.scatter(*split.X[chosen].T, s=22, color=DRAWN_POINTS.representative, marker="x", linewidths=1)
             axes.set(title=f"{method}: {chosen.size}", xticks=[], yticks=[], aspect="equal")
         yield Picture(
             f"points-{_slug(problem)}",
@@ -231,7 +200,7 @@ def points(results: Results) -> Iterable[Picture]:
 
 
 def galleries(results: Results) -> Iterable[Gallery]:
-    """The representatives that stand for most, to look at."""
+    """For each problem that has something to look at: the representatives that stand for most objects."""
     for name, problem in results.problems.items():
         mine = [r for r in results.records if r.problem == name and r.seed == 0]
         if problem.card is None or not mine:
@@ -242,7 +211,8 @@ def galleries(results: Results) -> Iterable[Gallery]:
         for r in mine:
             title = f"{r.cluster}: {r.selected} of {r.size} objects represent it"
             groups[title] = [
-                _with_count(problem.card(shown[row]), stands_for) for row, stands_for in r.representatives[:SHOWN]
+                replace(problem.card(shown[row]), stands_for=stands_for)
+                for row, stands_for in r.representatives[:SHOWN]
             ]
         yield Gallery(
             name,
@@ -251,24 +221,23 @@ def galleries(results: Results) -> Iterable[Gallery]:
         )
 
 
-def _with_count(card: Card, stands_for: int) -> Card:
-    return Card(card.title, card.lines, card.pixels, stands_for)
-
-
 def _names(records: Iterable[Record], key: str) -> list[str]:
+    """The methods, or the clusters, of the records, each once, in the order in which they first come."""
     return list(dict.fromkeys(getattr(r, key) for r in records))
 
 
 def _largest(records: Iterable[Record]) -> list[str]:
-    """The largest clusters, in their own order."""
+    """The largest clusters, in the order in which they were recorded."""
     sizes = {r.cluster: r.size for r in records}
     kept = sorted(sizes, key=lambda cluster: -sizes[cluster])[:SHOWN]
     return [cluster for cluster in sizes if cluster in kept]
 
 
-def _mean(records: Iterable[Record], method: str, cluster: str, value: Any) -> float:
+def _mean(records: Iterable[Record], method: str, cluster: str, value: Callable[[Record], float]) -> float:
+    """The mean of a value over seeds."""
     return fmean(value(r) for r in records if (r.method, r.cluster) == (method, cluster))
 
 
 def _slug(name: str) -> str:
+    """The name as a part of a file's name: lower case, with hyphens for all but letters and digits."""
     return "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())

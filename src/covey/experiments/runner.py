@@ -1,93 +1,44 @@
-"""One runner for all: the fits that tables and figures need, a record a cluster, appended to a file as it goes.
+"""Running experiments: `run` does the fits that are asked for, `report` makes tables and figures of them.
 
-A run that is stopped, or killed, is resumed by running it again with the same folder: what is recorded is not done
-again. A line of the file holds the records of one fit, one a cluster; a line that a kill has cut short is dropped.
+Each fit is recorded when it is done (see `covey.experiments.records`). A run that was stopped, or killed, goes on where
+it stopped if it is started again with the same folder, because a recorded fit is not done again.
 """
 
-import json
 import logging
-import os
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from covey.classifier import NearestPrototypeClassifier
-from covey.experiments.methods import METHODS, Method
-from covey.experiments.problems import PROBLEMS, Problem, Split
+from covey.displays.report import Report, Section
+from covey.experiments.records import Fit, Record, append, mend, read_records, record_file
+from covey.experiments.specs import Method, Problem, Results, Spec, Split
 from covey.prototype import Prototype
 from covey.runtime.progress import progress
 
 logger = logging.getLogger("covey")
 
-FILE, QUICK_FILE = "records.jsonl", "quick.jsonl"
-"""A quick run has its own: its records must not stand for those of a full one."""
 LISTED = 200
-"""How many representatives of a cluster a record lists."""
-
-
-class Fit(NamedTuple):
-    """A method on a problem with a seed, by their names."""
-
-    problem: str
-    method: str
-    seed: int
-
-
-@dataclass(frozen=True)
-class Record:
-    """What a method did for one cluster.
-
-    Attributes
-    ----------
-    problem, method, cluster, seed : str, str, str, int
-    size, selected : int
-        How many objects the cluster has, and how many represent it.
-    precision, recall : float
-        Of the cluster's label on the queries.
-    homogeneity : float or None
-        Of the cluster, if the method has computed it.
-    n_evaluations : int
-    scan_rate : float
-    seconds : float
-        Of the whole fit, all clusters.
-    predicted : dict
-        How many of the cluster's queries got which label.
-    representatives : list of [int, int]
-        Their rows in the split's X and how many objects each stands for, the largest of these first; 200 at most.
-    """
-
-    problem: str
-    method: str
-    cluster: str
-    seed: int
-    size: int
-    selected: int
-    precision: float
-    recall: float
-    homogeneity: float | None
-    n_evaluations: int
-    scan_rate: float
-    seconds: float
-    predicted: dict[str, int]
-    representatives: list[list[int]]
+"""How many representatives of a cluster a record lists: more than any gallery shows, and a record stays small."""
 
 
 def run(
     folder: Any,
     fits: Iterable[Fit],
     *,
-    problems: Mapping[str, Problem] = PROBLEMS,
-    methods: Mapping[str, Method] = METHODS,
+    problems: Mapping[str, Problem],
+    methods: Mapping[str, Method],
     quick: bool = False,
     data_home: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> list[Record]:
-    """Run the fits that are not recorded yet in the folder, and return the records of all that are asked for.
+    """Do the fits that are not recorded in the folder yet, and return the records of all fits asked for.
 
     Parameters
     ----------
@@ -95,51 +46,82 @@ def run(
         Where records.jsonl is, or will be; quick.jsonl for quick runs.
     fits : iterable of Fit
     problems, methods : mappings
-        By name; the paper's by default.
+        The problems and methods that the fits name.
     quick : bool, default=False
-        Keep 100 objects of each cluster: minutes, to see that everything works.
+        Keep 100 objects of each cluster. This takes minutes at most and shows that everything works.
     data_home : path, optional
-        Where the loaders look first.
+        Where the loaders of data sets look first.
     n_jobs : int or None, default=None
     verbose : int, default=0
-        Show a bar on a terminal, and log every fit.
+        1 shows a progress bar on a terminal. Every fit is logged in any case.
     """
-    place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    file = place / (QUICK_FILE if quick else FILE)
-    _mend(file)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    file = record_file(folder, quick)
+    mend(file)
     asked = set(fits)
-    done = {(r.problem, r.method, r.seed) for r in read_records(place, quick)}
-    order = {name: at for at, name in enumerate(methods)}
-    left = sorted(asked - done, key=lambda fit: (list(problems).index(fit.problem), fit.seed, order[fit.method]))
-    split: Split | None = None
-    loaded = None
+    left = _in_order(asked - {record.fit for record in read_records(folder, quick)}, problems, methods)
+    split_of = lru_cache(1)(lambda name, seed: problems[name].split(seed, data_home, quick))
     with progress("experiments", len(left), "fits", shown=verbose > 0) as bar:
-        for at, (problem, method, seed) in enumerate(left, start=1):
-            bar.note(f"{problem}, {method}, seed {seed}")
-            drawn_by = seed if problems[problem].drawn else 0
-            if loaded != (problem, drawn_by):
-                split, loaded = problems[problem].split(drawn_by, data_home, quick), (problem, drawn_by)
-            assert split is not None
-            selector = methods[method].make(problems[problem].similarity, seed, n_jobs)
-            records = _measure(problem, method, seed, selector, split)
-            _append(file, records)
+        for number, fit in enumerate(left, start=1):
+            bar.note(f"{fit.problem}, {fit.method}, seed {fit.seed}")
+            problem, method = problems[fit.problem], methods[fit.method]
+            split = split_of(fit.problem, fit.seed if problem.drawn else 0)
+            records = _measure(fit, method.k, method.make(problem.similarity, fit.seed, n_jobs), split)
+            append(file, records)
             bar.advance()
-            seconds = records[0].seconds
-            logger.info("%d of %d: %s, %s, seed %d, fitted in %.1f s", at, len(left), problem, method, seed, seconds)
-    return [r for r in read_records(place, quick) if (r.problem, r.method, r.seed) in asked]
+            logger.info("%d of %d: %s, %s, seed %d, fitted in %.1f s", number, len(left), *fit, records[0].seconds)
+    return [with_k(record, methods) for record in read_records(folder, quick) if record.fit in asked]
 
 
-def read_records(folder: Any, quick: bool = False) -> list[Record]:
-    """All records of full or of quick runs in a folder, in the order written."""
-    path = Path(folder) / (QUICK_FILE if quick else FILE)
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [Record(**record) for line in lines for record in json.loads(line)]
+def report(
+    folder: Any,
+    specs: Sequence[Spec],
+    *,
+    title: str,
+    summary: Sequence[str],
+    problems: Mapping[str, Problem],
+    methods: Mapping[str, Method],
+    seeds: int,
+    quick: bool = False,
+    data_home: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Report:
+    """Do the fits that the specs need and that are not recorded in the folder yet, and make the report.
+
+    A fit that several specs need is done once. The other parameters are those of `run`.
+    """
+    fits = [list(spec.fits(problems, methods, seeds, quick)) for spec in specs]
+    records = run(
+        folder,
+        (fit for wanted in fits for fit in wanted),
+        problems=problems,
+        methods=methods,
+        quick=quick,
+        data_home=data_home,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    split_of = lru_cache(1)(lambda name: problems[name].split(0, data_home, quick))
+    sections = []
+    with progress("tables and figures", len(specs), "sections", shown=verbose > 0) as bar:
+        for spec, wanted in zip(specs, map(set, fits), strict=True):
+            bar.note(spec.title)
+            own = {name: problems[name] for name in spec.problems if name in problems}
+            results = Results([record for record in records if record.fit in wanted], own, split_of)
+            sections.append(Section(spec.title, spec.note, tuple(spec.show(results))))
+            bar.advance()
+    return Report(title, summary, sections)
 
 
-def _measure(problem: str, method: str, seed: int, selector: Any, split: Split) -> list[Record]:
+def _in_order(fits: set[Fit], problems: Mapping[str, Problem], methods: Mapping[str, Method]) -> list[Fit]:
+    """The fits in the order of problems, seeds and methods, so that the same split serves fits in a row."""
+    problem_at, method_at = ({name: at for at, name in enumerate(names)} for names in (problems, methods))
+    return sorted(fits, key=lambda fit: (problem_at[fit.problem], fit.seed, method_at[fit.method]))
+
+
+def _measure(fit: Fit, k: int | None, selector: Any, split: Split) -> list[Record]:
+    """Select representatives, classify the queries by them, and record both for each cluster."""
     start = time.perf_counter()
     model = NearestPrototypeClassifier(selector).fit(split.X, split.y)
     seconds = time.perf_counter() - start
@@ -154,10 +136,10 @@ def _measure(problem: str, method: str, seed: int, selector: Any, split: Split) 
         homogeneity = float(prototype.homogeneity)
         records.append(
             Record(
-                problem,
-                method,
+                fit.problem,
+                fit.method,
                 str(label),
-                seed,
+                fit.seed,
                 size=int(prototype.members.size),
                 selected=int(prototype.indices.size),
                 precision=hits / max(int(given[at]), 1),
@@ -168,29 +150,21 @@ def _measure(problem: str, method: str, seed: int, selector: Any, split: Split) 
                 seconds=seconds,
                 predicted={str(other): int(n) for other, n in zip(labels, answers, strict=True) if n},
                 representatives=_listed(prototype),
+                k=k,
             )
         )
     return records
 
 
 def _listed(prototype: Prototype) -> list[list[int]]:
+    """The rows of the representatives that stand for most objects, and how many each stands for."""
     counts = prototype.stands_for
     order = np.argsort(-counts, kind="stable")[:LISTED]
     return np.column_stack([prototype.indices, counts])[order].tolist()
 
 
-def _append(path: Path, records: list[Record]) -> None:
-    """A line for the fit, on disk before this returns."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps([asdict(record) for record in records]) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _mend(path: Path) -> None:
-    """Drop a last line that a kill has cut short."""
-    if path.exists():
-        content = path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            os.truncate(path, whole)
+def with_k(record: Record, methods: Mapping[str, Method]) -> Record:
+    """The record; if it was written before records held k, with the k of its method."""
+    if record.k is not None or record.method not in methods:
+        return record
+    return replace(record, k=methods[record.method].k)

@@ -1,26 +1,105 @@
-"""A table or figure as a declaration: which fits it needs, and how their records become something to look at.
+"""What an experiment is made of, as declarations: methods, problems, and the tables and figures wanted of them.
 
-`report` runs the fits of several, once each, and puts what they show into one report.
+Nothing is computed here. `covey.experiments.runner` runs what is declared.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from covey.evaluation import Report, Section
-from covey.experiments.methods import Method
-from covey.experiments.problems import Problem, Split
-from covey.experiments.runner import Fit, Record, run
-from covey.runtime.progress import progress
+import numpy as np
+from numpy.typing import NDArray
 
+from covey.displays.report import Card
+from covey.experiments.records import Fit, Record
+from covey.similarity.inputs import pick
+
+QUICK = 100
+"""How many objects of each cluster a quick run keeps. With so few, all of the paper's experiments take two minutes."""
 QUICK_SEEDS = 5
-"""A quick run repeats nothing more often."""
+"""A quick run uses at most this many seeds, whatever a spec asks for."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method to select representatives.
+
+    Attributes
+    ----------
+    make : callable
+        Makes the selector from a similarity, a seed and a number of jobs.
+    drawn : bool
+        Whether the seed changes the selection. If not, one seed is enough.
+    k : int or None
+        The number of neighbors, if the method has one. Figures draw such methods as a curve along k.
+    """
+
+    make: Callable[[Any, int, int | None], Any]
+    drawn: bool = True
+    k: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A data set, split into clusters to represent and queries to classify.
+
+    Attributes
+    ----------
+    X, y : objects and array
+        The objects of the clusters, and their labels.
+    queries, truth : objects and array
+        The objects to classify, and their true labels.
+    shown : objects or None
+        What a person can look at instead of X, object by object; None if that is X itself.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    queries: Any
+    truth: NDArray[Any]
+    shown: Any | None = None
+
+    def sample(self, n: int, seed: int) -> "Split":
+        """A smaller split: at most n objects of each cluster, and at most n queries of each label."""
+        rng = np.random.default_rng(seed)
+        kept, asked = (_draw(labels, n, rng) for labels in (self.y, self.truth))
+        shown = None if self.shown is None else pick(self.shown, kept)
+        return Split(pick(self.X, kept), self.y[kept], pick(self.queries, asked), self.truth[asked], shown)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A data set that methods are tried on.
+
+    Attributes
+    ----------
+    load : callable
+        Gives the split for a seed and a data_home.
+    drawn : bool
+        Whether the seed changes the split.
+    paper : dict
+        What a paper reports for each method: precision, recall and the percentage selected. Tables show it beside
+        what is measured.
+    similarity : str, callable or Similarity
+    card : callable or None
+        Makes of one object what a person can look at (see `covey.evaluation.Card`).
+    """
+
+    load: Callable[[int, Any], Split]
+    drawn: bool = True
+    paper: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    similarity: Any = "cosine"
+    card: Callable[[Any], Card] | None = None
+
+    def split(self, seed: int, data_home: Any = None, quick: bool = False) -> Split:
+        """The split for a seed; a quick one keeps 100 objects of each cluster."""
+        split = self.load(seed, data_home)
+        return split.sample(QUICK, seed) if quick else split
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a spec's `show` gets: its records, its problems by name, and the objects of a problem (seed 0)."""
+    """What a spec's `show` gets: its records, its problems by name, and the split of a problem for seed 0."""
 
     records: list[Record]
     problems: Mapping[str, Problem]
@@ -29,18 +108,18 @@ class Results:
 
 @dataclass(frozen=True)
 class Spec:
-    """A section of the report.
+    """A section of a report: which fits it needs, and how their records become something to look at.
 
     Attributes
     ----------
     title, note : str
-        What it is, and how to read it.
+        What the section is, and how to read it.
     show : callable
         Makes its parts (`covey.evaluation.Table`, `Picture`, `Gallery`) from `Results`.
     problems, methods : tuples of str
-        Every method is run on every problem.
+        Every method is tried on every problem.
     seeds : int or None
-        How many; None for as many as the run has.
+        How many seeds; None for as many as the whole report has.
     """
 
     title: str
@@ -53,7 +132,10 @@ class Spec:
     def fits(
         self, problems: Mapping[str, Problem], methods: Mapping[str, Method], seeds: int, quick: bool = False
     ) -> Iterator[Fit]:
-        """What has to be run, of the problems there are. What draws nothing at random is run once."""
+        """The fits that the section needs, on those of its problems that are there.
+
+        Where neither the split nor the method depends on the seed, there is one fit.
+        """
         most = seeds if self.seeds is None else self.seeds
         n = min(most, QUICK_SEEDS) if quick else most
         for problem in (name for name in self.problems if name in problems):
@@ -62,40 +144,7 @@ class Spec:
                 yield from (Fit(problem, method, seed) for seed in range(n if drawn else 1))
 
 
-def report(
-    folder: Any,
-    specs: Sequence[Spec],
-    *,
-    title: str,
-    summary: Sequence[str],
-    problems: Mapping[str, Problem],
-    methods: Mapping[str, Method],
-    seeds: int,
-    quick: bool = False,
-    data_home: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-) -> Report:
-    """Run what the specs need and is not recorded in the folder yet, and make the report."""
-    fits = [list(spec.fits(problems, methods, seeds, quick)) for spec in specs]
-    records = run(
-        folder,
-        (fit for wanted in fits for fit in wanted),
-        problems=problems,
-        methods=methods,
-        quick=quick,
-        data_home=data_home,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
-    split = lru_cache(1)(lambda name: problems[name].split(0, data_home, quick))
-    sections = []
-    with progress("tables and figures", len(specs), "sections", shown=verbose > 0) as bar:
-        for spec, wanted in zip(specs, fits, strict=True):
-            bar.note(spec.title)
-            asked = set(wanted)
-            mine = [r for r in records if (r.problem, r.method, r.seed) in asked]
-            known = {name: problems[name] for name in spec.problems if name in problems}
-            sections.append(Section(spec.title, spec.note, tuple(spec.show(Results(mine, known, split)))))
-            bar.advance()
-    return Report(title, summary, sections)
+def _draw(labels: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """The rows of at most n objects of each label, ascending."""
+    members = (np.flatnonzero(labels == label) for label in np.unique(labels))
+    return np.sort(np.concatenate([rng.choice(m, min(n, m.size), replace=False) for m in members]))

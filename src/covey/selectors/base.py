@@ -10,11 +10,9 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
-from covey.arrays import Positions
 from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.progress import progress
@@ -35,6 +33,7 @@ from covey.selectors.state import (
     names_fit_features,
 )
 from covey.similarity.collect import collect
+from covey.similarity.inputs import pick
 from covey.similarity.named import is_precomputed, resolve
 
 logger = logging.getLogger("covey")
@@ -155,13 +154,6 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _check_fit(self, n: int) -> None:
         """Check parameters that depend on the number of objects."""
-
-
-def pick(X: Any, rows: Positions) -> Any:
-    """Some rows of what a user passed, in the same type where it can be indexed; other sparse formats become CSR."""
-    if sp.issparse(X) and X.format not in ("csr", "csc", "lil"):
-        X = X.tocsr()
-    return type(X)(X[row] for row in rows) if type(X) in (list, tuple) else _safe_indexing(X, rows)
 
 
 def _log(selector: Selector, prototype: Prototype) -> None:

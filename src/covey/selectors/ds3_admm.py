@@ -25,9 +25,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from covey.arrays import Floats
 from covey.selectors.ds3_certificate import Certified
-
-Floats = NDArray[np.float64]
 
 CHECK = 20
 """Iterations between two looks at the gap."""

@@ -24,10 +24,8 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from covey.arrays import Floats, Positions
 from covey.selectors.ds3_certificate import Certified
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 SUBGRADIENTS = 300
 PATIENCE = 10
@@ -90,7 +88,7 @@ def solve(costs: NDArray[Any], openings: Openings, spared: Floats) -> Certified:
     return best
 
 
-def serve(costs: NDArray[Any], opened: Floats, spared: Floats) -> tuple[Places, Floats]:
+def serve(costs: NDArray[Any], opened: Floats, spared: Floats) -> tuple[Positions, Floats]:
     """The open rows, and what share each serves of each column: the cheapest first, of equal ones the lowest."""
     rows = np.flatnonzero(opened > 0)
     order = np.argsort(costs[rows], axis=0, kind="stable")
@@ -172,7 +170,7 @@ def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing:
 class Lines:
     """Lower bounds of what serving a column costs: each for a column, at a price."""
 
-    columns: Places
+    columns: Positions
     prices: Floats
 
 
@@ -222,7 +220,7 @@ def _last_prices(costs: Floats, opened: Floats, spared: Floats) -> Floats:
     return np.minimum(np.where(enough.any(axis=0), dearest, np.maximum(dearest, spared)), spared)
 
 
-def local_search(costs: NDArray[Any], openings: Openings, spared: Floats) -> Places:
+def local_search(costs: NDArray[Any], openings: Openings, spared: Floats) -> Positions:
     """Whole rows to open, such that no other row, none fewer and no swap makes them cheaper."""
     n = len(costs)
     limit = n if openings.price is not None else min(n, int(openings.budget))

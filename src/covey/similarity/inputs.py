@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
 
+from covey.arrays import Positions
 from covey.similarity.frames import is_frame
 from covey.similarity.missing import refuse_masked
 
@@ -40,3 +42,10 @@ def _check_sequence(X: Any) -> None:
 def first_is(X: Any, kind: Any) -> bool:
     """Whether X is a sequence whose first object is of a kind."""
     return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and not isinstance(X, str) and isinstance(X[0], kind)
+
+
+def pick(X: Any, rows: Positions) -> Any:
+    """Some rows of what a user passed, in the same type where it can be indexed; other sparse formats become CSR."""
+    if sp.issparse(X) and X.format not in ("csr", "csc", "lil"):
+        X = X.tocsr()
+    return type(X)(X[row] for row in rows) if type(X) in (list, tuple) else _safe_indexing(X, rows)

@@ -2,11 +2,14 @@
 
 import csv
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from covey import displays
+from covey.displays import colors
 from covey.evaluation import Card, Column, Gallery, Picture, Report, Section, Table
 from tests.browser import assert_renders
 
@@ -44,7 +47,7 @@ def test_the_page_stands_alone(report):
     assert "stands for 5" in page
 
 
-def test_files(report, tmp_path):
+def test_tables_and_pictures_are_also_files_of_their_own(report, tmp_path):
     page = report.write(tmp_path / "new")
     assert page.read_text() == report.html()
     with (tmp_path / "new" / "numbers.csv").open(newline="") as file:
@@ -61,7 +64,18 @@ def test_the_same_report_is_the_same_file(report):
 
 
 @pytest.mark.parametrize("phone", [False, True])
-def test_in_a_browser(report, tmp_path, phone):
+def test_a_browser_shows_the_whole_page(report, tmp_path, phone):
     shown = assert_renders(report.write(tmp_path), phone=phone)
     assert "A report" in shown
     assert "stands for 5" in shown
+
+
+def test_colors_stand_in_one_file():
+    """Style sheets and templates name colors by variables, which `colors.py` defines."""
+    folder = Path(displays.__file__).parent
+    used = set()
+    for path in (path for ending in ("css", "html", "js") for path in folder.glob(f"*.{ending}")):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"[:\s]#[0-9a-f]{3,8}\b(?! \{)", text), path
+        used |= set(re.findall(r"var\(--(\w+)\)", text))
+    assert used == set(colors.MAP_PAGE) | set(colors.REPORT_PAGE)

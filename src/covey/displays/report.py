@@ -1,6 +1,6 @@
 """A report: sections of tables, pictures and galleries, as one HTML page that opens offline and as files of their own.
 
-The parts hold values; how they look is decided by `report.html` beside this file.
+The parts hold values. How they look is decided by `report.html` and `report.css` beside this file.
 """
 
 import base64
@@ -15,16 +15,27 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.displays.colors import REPORT_PAGE
 from covey.displays.page import render
 from covey.runtime.extras import require
 from covey.storage.whole import whole
 
-LONGEST_LINE = 90
+LONGEST_LINE, MOST_LINES, MOST_ENTRIES = 90, 3, 5
+"""What a card shows of a text or a profile: enough to tell what it is about, in a gallery of many cards."""
+DOTS_PER_INCH = 150
+"""The resolution of PNG files: a figure of ten inches is 1 500 pixels wide."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's title and, for numbers, how they are written on the page."""
+    """A column of a table.
+
+    Attributes
+    ----------
+    title : str
+    form : str
+        How numbers are written on the page, as `format` takes it, for example ".3f"; empty for text.
+    """
 
     title: str
     form: str = ""
@@ -32,7 +43,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under columns; None is an empty cell."""
+    """Rows under columns; None is an empty cell.
+
+    Examples
+    --------
+    >>> from covey.evaluation import Column, Table
+    >>> Table("towns", [Column("name"), Column("share", ".1%")], [("Brno", 0.25), ("Oulu", None)]).cells()
+    [['Brno', '25.0%'], ['Oulu', '']]
+    """
 
     name: str
     columns: Sequence[Column]
@@ -40,7 +58,7 @@ class Table:
     caption: str = ""
 
     def cells(self) -> list[list[str]]:
-        """As on the page."""
+        """The text of each cell, as the page shows it."""
         return [
             [
                 "" if value is None else format(value, column.form)
@@ -54,6 +72,7 @@ class Table:
         return [bool(column.form) for column in self.columns]
 
     def write(self, folder: Path) -> None:
+        """Write the table as a CSV file, with its numbers as exact as they are."""
         with whole(folder / f"{self.name}.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(column.title for column in self.columns)
@@ -62,25 +81,28 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A matplotlib figure and what it shows, in words."""
+    """A matplotlib figure, and a caption that says what it shows."""
 
     name: str
     figure: Any
     caption: str
 
     def drawn(self, form: str) -> bytes:
+        """The content of an image file: "svg" or "png". The same picture gives the same content."""
         matplotlib = require("matplotlib", "plot")
         buffer = BytesIO()
-        metadata = {"Date": None} if form == "svg" else None  # the same picture, the same file
+        metadata = {"Date": None} if form == "svg" else None
         with matplotlib.rc_context({"svg.hashsalt": self.name}), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box is drawn for it
-            self.figure.savefig(buffer, format=form, dpi=150, bbox_inches="tight", metadata=metadata)
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")  # matplotlib draws a box instead
+            self.figure.savefig(buffer, format=form, dpi=DOTS_PER_INCH, bbox_inches="tight", metadata=metadata)
         return buffer.getvalue()
 
     def address(self) -> str:
+        """The picture as a data address, which a page can hold."""
         return _inline(self.drawn("svg"), "svg+xml")
 
     def write(self, folder: Path) -> None:
+        """Write the picture as an SVG and as a PNG file."""
         for form in ("svg", "png"):
             with whole(folder / f"{self.name}.{form}") as path:
                 path.write_bytes(self.drawn(form))
@@ -97,16 +119,24 @@ class Card:
 
     @classmethod
     def of_text(cls, title: str, lines: Sequence[str]) -> Self:
-        """A text's first lines."""
-        return cls(title, tuple(line[:LONGEST_LINE] for line in lines[:3]))
+        """A card of a text: its title and its first lines."""
+        return cls(title, tuple(line[:LONGEST_LINE] for line in lines[:MOST_LINES]))
 
     @classmethod
     def of_profile(cls, title: str, profile: Mapping[Any, float]) -> Self:
-        """A profile's largest entries."""
-        top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:5]
+        """A card of a profile: its title and its largest entries.
+
+        Examples
+        --------
+        >>> from covey.evaluation import Card
+        >>> Card.of_profile("one host", {"web": 3, "dns": 12}).lines
+        ('dns: 12', 'web: 3')
+        """
+        top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_ENTRIES]
         return cls(title, tuple(f"{name}: {weight:.3g}" for name, weight in top))
 
     def address(self) -> str:
+        """The image as a data address, which a page can hold."""
         image = require("matplotlib.image", "plot")
         buffer = BytesIO()
         image.imsave(buffer, self.pixels, cmap="gray", vmin=0, vmax=255, format="png")
@@ -115,14 +145,14 @@ class Card:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Cards by the name of their cluster."""
+    """Cards of objects, grouped by the name of their cluster."""
 
     name: str
     groups: Mapping[str, Sequence[Card]]
     caption: str = ""
 
     def write(self, folder: Path) -> None:
-        """Nothing: galleries are for the page."""
+        """Write nothing: a gallery is made to be looked at on the page."""
 
 
 Part = Table | Picture | Gallery
@@ -130,7 +160,7 @@ Part = Table | Picture | Gallery
 
 @dataclass(frozen=True)
 class Section:
-    """A title, a few words and the parts below them."""
+    """A section of a report: a title, a note on how to read it, and its parts."""
 
     title: str
     note: str
@@ -139,18 +169,27 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """Title, opening words and sections."""
+    """A report: a title, a few opening paragraphs, and sections.
+
+    Examples
+    --------
+    >>> from covey.evaluation import Column, Report, Section, Table
+    >>> towns = Table("towns", [Column("name"), Column("share", ".1%")], [("Brno", 0.25)])
+    >>> page = Report("Towns", ["Where people live."], [Section("Shares", "Of all.", [towns])]).html()
+    >>> "<h1>Towns</h1>" in page
+    True
+    """
 
     title: str
     summary: Sequence[str]
     sections: Sequence[Section] = field(default_factory=tuple)
 
     def html(self) -> str:
-        """One page, with everything in it."""
-        return render("covey.evaluation", "report.html", report=self, kind=_kind)
+        """The report as one page, with everything in it."""
+        return render("report.html", report=self, kind=_kind, colors=REPORT_PAGE)
 
     def write(self, folder: Any) -> Path:
-        """The page as report.html, tables as CSV and pictures as SVG and PNG; returns the page's path."""
+        """Write the page as report.html, tables as CSV and pictures as SVG and PNG; return the page's path."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         for section in self.sections:
@@ -163,8 +202,10 @@ class Report:
 
 
 def _kind(part: Part) -> str:
+    """Which kind of part it is, for the template."""
     return type(part).__name__
 
 
 def _inline(content: bytes, kind: str) -> str:
+    """An image as a data address."""
     return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"

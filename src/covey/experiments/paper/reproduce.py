@@ -1,0 +1,99 @@
+"""Run the paper's experiments again and write the report."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from covey.datasets.files import MissingDataError
+from covey.experiments.paper.methods import METHODS
+from covey.experiments.paper.problems import PROBLEMS
+from covey.experiments.paper.specs import PAPER
+from covey.experiments.records import FILE, QUICK_FILE, read_records
+from covey.experiments.runner import report, with_k
+from covey.experiments.specs import Problem
+from covey.experiments.tables import records_table
+from covey.runtime.progress import progress
+
+logger = logging.getLogger("covey")
+
+SEEDS, QUICK_SEEDS = 5, 2
+"""How many seeds a full and a quick report use if nothing else is asked for. Five show how much results vary, in a
+quarter of an hour on two cores."""
+REPRODUCED = (
+    "Cluster Representatives Selection in Non-Metric Spaces for Nearest Prototype Classification (arXiv:2107.01345), "
+    "run again with covey."
+)
+QUICK = "A quick run: 100 objects of each cluster. It shows that everything works; the numbers mean little."
+"""The opening words of the report."""
+
+
+def reproduce(
+    folder: Any,
+    *,
+    quick: bool = False,
+    seeds: int | None = None,
+    data_home: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Path:
+    """Run the paper's experiments again, write the report, and return the path of its page.
+
+    Parameters
+    ----------
+    folder : path
+        Gets the page (report.html), tables (CSV), figures (SVG and PNG) and records (JSON Lines, CSV). A run that was
+        stopped goes on where it stopped if it is given the same folder.
+    quick : bool, default=False
+        Keep 100 objects of each cluster. This takes minutes and shows that everything works; the numbers mean little.
+    seeds : int, optional
+        How often what is drawn at random is repeated; 5 by default, 2 if quick.
+    data_home : path, optional
+        Where the loaders look first. Data sets that are not on the machine and cannot be fetched are left out.
+    n_jobs : int or None, default=None
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+    """
+    _check_folder(Path(folder))
+    problems, missing = _present(data_home, verbose)
+    recorded = {record.problem for record in read_records(folder, quick)}
+    for name, sentence in missing.items():
+        if name in recorded:
+            raise ValueError(f"folder {str(folder)!r} has results of {name}, whose data are not there now: {sentence}")
+    made = report(
+        folder,
+        PAPER,
+        title="The paper's experiments, run again",
+        summary=[REPRODUCED, *([QUICK] if quick else []), *missing.values()],
+        problems=problems,
+        methods=METHODS,
+        seeds=(QUICK_SEEDS if quick else SEEDS) if seeds is None else seeds,
+        quick=quick,
+        data_home=data_home,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    page = made.write(folder)
+    records_table(with_k(record, METHODS) for record in read_records(folder, quick)).write(page.parent)
+    return page
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that holds anything but the results of an earlier run, because they are replaced."""
+    if folder.is_dir() and any(folder.iterdir()) and not any((folder / name).exists() for name in (FILE, QUICK_FILE)):
+        raise FileExistsError(f"folder {str(folder)!r} holds other things; choose a new one.")
+
+
+def _present(data_home: Any, verbose: int) -> tuple[dict[str, Problem], dict[str, str]]:
+    """The problems whose data are here or can be fetched, and a sentence about each of the others."""
+    there, missing = {}, {}
+    with progress("looking for data", len(PROBLEMS), "sets", shown=verbose > 0) as bar:
+        for name, problem in PROBLEMS.items():
+            bar.note(name)
+            try:
+                problem.load(0, data_home)
+                there[name] = problem
+            except MissingDataError as error:
+                logger.warning("left out: %s", error)
+                missing[name] = f"Left out: {error}"
+            bar.advance()
+    return there, missing

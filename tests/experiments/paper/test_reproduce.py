@@ -1,0 +1,92 @@
+"""The paper's report, made of synthetic data, and one of its rows on real data."""
+
+import csv
+import json
+from dataclasses import replace
+
+import pytest
+
+from covey.experiments import METHODS, PAPER, PROBLEMS, Fit, read_records, specs, summarise
+from covey.experiments import run as run_fits
+from covey.experiments.records import QUICK_FILE
+from tests.browser import assert_renders
+from tests.experiments.iris import FEW, run
+
+
+def test_a_quick_run_on_synthetic_hosts(tmp_path):
+    problems = {"Network (synthetic)": PROBLEMS["Network (synthetic)"]}
+    records = run(tmp_path, problems, FEW, quick=True)
+    assert {r.cluster for r in records} == set("ABCDEFGHIJKLMN")
+    assert max(r.size for r in records) == 100
+    rows = {row.method: row for row in summarise(records, problems)}
+    assert rows["CRS-k5"].precision > rows["random-5%"].precision
+    assert json.loads((tmp_path / QUICK_FILE).read_text().splitlines()[0])[0]["problem"] == "Network (synthetic)"
+    assert read_records(tmp_path) == []  # nothing of it counts as done in a full run
+
+
+def test_every_spec_of_the_paper_names_what_there_is():
+    for spec in PAPER:
+        assert set(spec.problems) <= set(PROBLEMS)
+        assert set(spec.methods) <= set(METHODS)
+        assert spec.title
+        assert spec.note
+    assert len({spec.title for spec in PAPER}) == len(PAPER)
+
+
+def hosts_only(monkeypatch):
+    """As if no real data were on the machine."""
+    from covey.datasets import MissingDataError
+    from covey.experiments.paper import reproduce as module
+
+    def gone(seed, data_home):
+        raise MissingDataError("it is not on this machine")
+
+    real = ("Fashion-MNIST", "20 Newsgroups", "email-Eu-core", "WhoTracks.me")
+    problems = PROBLEMS | {name: replace(PROBLEMS[name], load=gone) for name in real}
+    monkeypatch.setattr(module, "PROBLEMS", problems)
+
+
+def test_the_whole_report_without_real_data(tmp_path, monkeypatch, caplog):
+    """The page says what is left out; tables and figures of the rest are there, as files too."""
+    from covey.experiments import reproduce
+
+    hosts_only(monkeypatch)
+    monkeypatch.setattr(specs, "QUICK_SEEDS", 2)
+    page = reproduce(tmp_path, quick=True, seeds=1)
+    text = page.read_text()
+    assert text.count("Left out: it is not on this machine") == 4
+    assert caplog.text.count("left out") == 4
+    for spec in PAPER:
+        assert spec.title.replace("'", "&#39;") in text
+    for stem in (
+        "impact-of-k",
+        "bars-network-synthetic",
+        "confusion-network-synthetic",
+        "points-blobs",
+        "points-spirals",
+    ):
+        assert (tmp_path / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (tmp_path / f"{stem}.svg").read_text()
+    with (tmp_path / "generator.csv").open() as file:
+        generated = list(csv.reader(file))
+    assert len(generated) == 15
+    assert all(abs(float(row[3]) - float(value)) <= 0.02 for row in generated[1:] for value in row[4:])
+    assert "stands for" in text
+    with (tmp_path / "records.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(read_records(tmp_path, quick=True))
+    before = page.read_bytes()
+    assert reproduce(tmp_path, quick=True, seeds=1).read_bytes() == before  # from the records alone, to the byte
+    records = tmp_path / QUICK_FILE
+    records.write_text(records.read_text().replace('"Blobs"', '"Fashion-MNIST"'))
+    with pytest.raises(ValueError, match="has results of Fashion-MNIST, whose data are not there now"):
+        reproduce(tmp_path, quick=True, seeds=1)  # it must not replace them by less
+    assert_renders(page, phone=True)
+
+
+def test_newsgroups_as_good_as_the_paper_with_fewer_objects(newsgroups, tmp_path):
+    """The paper: 7.14 % with .538 / .516."""
+    fits = [Fit("20 Newsgroups", "CRS-k10", 0)]
+    (row,) = summarise(run_fits(tmp_path, fits, problems=PROBLEMS, methods=METHODS), PROBLEMS)
+    assert 5 < row.percentage < 6
+    assert row.precision >= 0.54
+    assert row.recall >= 0.52
