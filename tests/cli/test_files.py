@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 from covey.cli.files import blocks, read
-from covey.storage.archive import FREE
+from covey.storage.limits import FREE
 from covey.storage.errors import FileFormatError
 from covey.storage.packed import PACKED, open_packed
 from tests.attack import tables

@@ -10,7 +10,7 @@ from covey import persistence
 from covey.classifier import NearestPrototypeClassifier
 from covey.cli.recipe import Recipe, function_of
 from covey.similarity.similarity import STRINGS, resolve
-from covey.storage.broken import naming
+from covey.storage.errors import naming
 from covey.storage.errors import FileFormatError
 
 

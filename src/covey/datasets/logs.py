@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from covey.runtime.progress import progress
-from covey.storage.broken import naming
-from covey.storage.errors import FileFormatError
+from covey.storage.delimiters import delimiter_of
+from covey.storage.errors import FileFormatError, naming
 from covey.storage.packed import open_text
 
 DAY = 86_400
@@ -114,7 +114,7 @@ def _contacts(lines: Iterable[str], name: str) -> Iterator[Contact | None]:
 
 
 def _csv_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Contact | None]:
-    reader = csv.reader(chain([first], stream), delimiter=max(",;\t", key=first.count))
+    reader = csv.reader(chain([first], stream), delimiter=delimiter_of(first))
     try:
         pick = _picker(next(reader), name)
         yield from map(pick, reader)

@@ -25,8 +25,9 @@ import numpy as np
 
 from covey.persistence.estimators import ModelReader, ModelWriter, check_class, is_fitted
 from covey.similarity.similarity import STRINGS, Similarity
-from covey.storage.archive import justified, read_bytes
+from covey.storage.archive import read_bytes
 from covey.storage.errors import FileFormatError
+from covey.storage.limits import justified
 from covey.storage.whole import whole
 
 FORMAT = 2

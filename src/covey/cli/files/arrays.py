@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from covey.cli.files.block import Block, check_exists, name_of
 from covey.cli.files.tables import opened
-from covey.storage.archive import justified, read_array
-from covey.storage.broken import first_line
+from covey.storage.archive import read_array
+from covey.storage.limits import justified
+from covey.storage.errors import first_line
 from covey.storage.errors import FileFormatError
 
 LABELS = "y"

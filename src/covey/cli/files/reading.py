@@ -17,7 +17,7 @@ from covey.cli.files.formats import format_of
 from covey.cli.files.tables import check_declared_rows, check_full_enough, read_csv, read_jsonl, read_parquet
 from covey.runtime.extras import require
 from covey.runtime.progress import Bar, progress
-from covey.storage.broken import naming
+from covey.storage.errors import naming
 from covey.storage.errors import FileFormatError
 
 MOST_ROWS = 20_000

@@ -17,8 +17,8 @@ from covey.cli.files.block import Block, How, check_exists, name_of
 from covey.cli.files.formats import STANDARD
 from covey.runtime.extras import require
 from covey.runtime.progress import Bar
-from covey.storage.archive import FREE, MOST_RATIO, justified
-from covey.storage.broken import first_line
+from covey.storage.limits import FREE, MOST_RATIO, justified
+from covey.storage.errors import first_line
 from covey.storage.errors import FileFormatError
 from covey.storage.packed import open_text
 
