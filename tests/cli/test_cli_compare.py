@@ -53,14 +53,14 @@ def fit(k, seed, score, method="CRS-k"):
 
 def test_recommendation_takes_the_fewest_that_cost_nothing():
     scores = {2: (0.90, 0.92), 5: (0.93, 0.95), 10: (0.93, 0.94), 20: (0.80, 0.82)}
-    found = recommend(
-        [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
-    )
+    records = [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
+    found = recommend(records, {f"CRS-k{k}": k for k in scores})
     assert found.k == 10  # .935 is within .01 of .94; .81 is not
     assert found.reason.endswith("it selects 20.00% of the objects instead of 25.00%.")
-    alone = recommend(fit(3, 0, 0.9))
+    alone = recommend(fit(3, 0, 0.9), {"CRS-k3": 3})
     assert alone.reason == "k = 3: it has the best F1, 0.900, and no k as good selects fewer objects."
-    assert recommend([]) is None
+    assert recommend([], {}) is None
+    assert recommend(fit(3, 0, 0.9), {}) is None
 
 
 def test_many_methods_have_colors(run):
@@ -104,7 +104,7 @@ def test_random_labels_get_no_recommendation(run):
 
 
 def test_a_method_that_beats_chance_where_no_k_does_is_named():
-    found = recommend([*fit(3, 0, 0.5), *fit(1, 0, 0.9, "random-")])
+    found = recommend([*fit(3, 0, 0.5), *fit(1, 0, 0.9, "random-")], {"CRS-k3": 3})
     assert found.k is None
     assert found.reason.startswith("no k answers better than chance; random-1 does.")
 

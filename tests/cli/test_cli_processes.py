@@ -77,7 +77,7 @@ import sys, time
 from covey import experiments
 from covey.cli import app as cli
 from covey.experiments import Method, METHODS
-from covey.cli import compare
+from covey.cli import comparison
 
 def slowly(k):
     def make(*args):
@@ -85,7 +85,7 @@ def slowly(k):
         return METHODS["CRS-k5"].make(*args)
     return Method(make)
 
-compare.crs = slowly
+comparison.crs = slowly
 sys.argv = ["covey", "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", "3,5,10", "--html", "r.html"]
 cli.main()
 """
@@ -160,7 +160,7 @@ def test_a_missing_extra_names_the_command(folder):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == 'covey: this needs typer, which is not installed; run: pip install "covey[cli]"\n'
-    code = "import sys; sys.modules['pandas'] = None; from covey.cli.files import read; read('x.csv')"
+    code = "import sys; sys.modules['pandas'] = None; from covey.cli.files.reading import read; read('x.csv')"
     Path("x.csv").write_text("a\n1\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert 'this needs pandas, which is not installed; run: pip install "covey[cli]"' in done.stderr

@@ -155,3 +155,31 @@ def _blaming(path: str | os.PathLike[str]) -> Iterator[None]:
     except Exception as error:  # a damaged archive fails in many ways
         cause = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         raise FileFormatError(f"{os.fspath(path)!r} was not written by covey.save, or is damaged: {cause}.") from error
+
+
+class ModelFile:
+    """A model file that is opened once. Its parts are decoded only when they are asked for.
+
+    Attributes
+    ----------
+    path : path
+    callable_name : str or None
+        The name of the similarity that `load` must be given again, if it was a callable.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        self._file, self._archive = _open(path)
+        self.callable_name: str | None = self._file["callable"]
+
+    def notes(self) -> Any:
+        """Read the notes that were saved with the estimator; None if there are none."""
+        with _blaming(self.path):
+            return ModelReader(self._archive, self._file["format"], None).decode(self._file["notes"])
+
+    def load(self, similarity: Any = None) -> Any:
+        """Read the estimator; `similarity` is the same function again, if it was fitted with one."""
+        _check_given(self.callable_name, similarity)
+        with _blaming(self.path):
+            reader = ModelReader(self._archive, self._file["format"], similarity)
+            return reader.model(self._file["content"], self.callable_name is not None)

@@ -76,7 +76,8 @@ def open_packed(path: Path, mode: str = "rb", **options: Any) -> Any:
 def open_text(path: Path, bar: Bar | None = None, errors: str = "strict") -> Iterator[tuple[IO[str], Share]]:
     """Yield the text in a file, unpacked if its name says so, and a function that says which share has been read.
 
-    The progress bar watches the same share. A packed file that unpacks to more than its size justifies raises ValueError.
+    The progress bar watches the same share. A packed file that unpacks to more than its size justifies raises
+    ValueError.
     """
     size = max(path.stat().st_size, 1)
     opener = PACKED.get(path.suffix.lower())
