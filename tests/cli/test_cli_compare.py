@@ -13,7 +13,7 @@ from tests.browser import assert_renders
 from tests.cli.commands import iris, one_line, texts
 
 
-def test_compare(run):
+def test_compare_shows_every_method_and_leaves_only_the_report(run):
     iris().to_csv("iris.csv", index=False)
     code, out, _ = run("compare", "iris.csv", "-l", "species", "-k", "3,10,20", "--folds", 3, "--html", "r.html")
     assert code == 0
@@ -26,7 +26,7 @@ def test_compare(run):
     assert "stands for" in shown
 
 
-def test_compare_says_what_it_needs(run):
+def test_compare_refuses_what_it_cannot_compare(run):
     iris().to_csv("iris.csv", index=False)
     for options, (expected_code, message) in {
         ("-l", "species", "--methods", "crs,magic"): (2, "got magic"),
@@ -51,7 +51,7 @@ def fit(k, seed, score, method="CRS-k"):
     ]
 
 
-def test_recommendation_takes_the_fewest_that_cost_nothing():
+def test_the_k_with_fewest_objects_within_one_standard_error_is_recommended():
     scores = {2: (0.90, 0.92), 5: (0.93, 0.95), 10: (0.93, 0.94), 20: (0.80, 0.82)}
     records = [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
     found = recommend(records, {f"CRS-k{k}": k for k in scores})
@@ -63,7 +63,7 @@ def test_recommendation_takes_the_fewest_that_cost_nothing():
     assert recommend(fit(3, 0, 0.9), {}) is None
 
 
-def test_many_methods_have_colors(run):
+def test_a_report_can_show_more_methods_than_there_are_colors(run):
     iris().to_csv("iris.csv", index=False)
     ks = ",".join(map(str, range(2, 23)))
     code, _, err = run(
@@ -73,7 +73,7 @@ def test_many_methods_have_colors(run):
 
 
 @pytest.mark.parametrize("similarity", ["levenshtein", "indel", "osa", "jaro-winkler"])
-def test_compare_texts_as_strings(run, similarity):
+def test_compare_takes_every_similarity_of_strings(run, similarity):
     pd.concat([texts()] * 6).to_csv("texts.csv", index=False)
     common = ("-l", "topic", "--text", "body", "--methods", "crs,all", "-k", "1,2", "--folds", 2, "--html", "r.html")
     code, out, err = run("compare", "texts.csv", *common, "-s", similarity)

@@ -141,7 +141,7 @@ def test_columns_that_look_like_identifiers_are_named(run, caplog):
         ("x", range(0, 40, 2), False),
     ],
 )
-def test_what_is_an_identifier(name, values, found):
+def test_identifiers_are_recognised_by_their_name_or_as_running_numbers(name, values, found):
     assert is_identifier(name, np.array(values, dtype=np.float64)) == found
 
 

@@ -83,7 +83,7 @@ def _classify(source: Input, answering: Answering, output: Output, force: bool, 
     lowest = answering.lowest
     kind = check_output(output.out, output.out_form, as_table=True, force=force)
     check_exists(answering.model)
-    model = read_model(ModelFile(answering.model), answering.similarity)
+    model = read_model(answering.model, ModelFile(answering.model), answering.similarity)
     _prepare(model.classifier, lowest, answering.unknown, running.jobs)
     numbers = model.recipe.settings.numbers if kind.facts.is_typed else []
     n_rows, n_unknown, likely = 0, 0, None

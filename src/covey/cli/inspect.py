@@ -56,7 +56,7 @@ def contents(path: str) -> dict[str, Any]:
     from covey.persistence import ModelFile
 
     check_exists(path)
-    model = read_model(ModelFile(path), to_look_at=True)
+    model = read_model(path, ModelFile(path), to_look_at=True)
     selector = model.classifier.selector_
     parameters = {key: value for key, value in selector.get_params().items() if _is_plain(value)}
     n_neighbors = parameters.get("n_neighbors")

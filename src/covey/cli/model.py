@@ -36,55 +36,54 @@ class Model:
 class OpenedFile(Protocol):
     """The model file, opened: `covey.persistence.ModelFile`."""
 
-    path: Any
-    callable_name: str | None
+    missing_callable: str | None
 
     def notes(self) -> Any: ...
 
     def load(self, similarity: Any = None) -> Any: ...
 
 
-def read_model(file: OpenedFile, similarity: str | None = None, *, to_look_at: bool = False) -> Model:
-    """Return the model in a file.
+def read_model(path: str, file: OpenedFile, similarity: str | None = None, *, to_look_at: bool = False) -> Model:
+    """Return the model in an opened file; messages name it by its path.
 
     Files hold no code, so a similarity of the user's own must be named again, unless the model is only looked at.
     """
-    notes = _notes(file)
+    notes = _notes(path, file)
     recipe: Recipe | None = notes.get("recipe")
     if similarity is not None:
-        _check_named(file, similarity, recipe)
-    fitted = file.load(None if file.callable_name is None else _function(file, similarity, recipe, to_look_at))
+        _check_named(path, file, similarity, recipe)
+    fitted = file.load(None if file.missing_callable is None else _function(path, file, similarity, recipe, to_look_at))
     if not isinstance(fitted, NearestPrototypeClassifier):
-        raise ValueError(f"{file.path} holds a {type(fitted).__name__}, which cannot classify; save a classifier.")
+        raise ValueError(f"{path} holds a {type(fitted).__name__}, which cannot classify; save a classifier.")
     if recipe is None:
         columns = getattr(fitted, "feature_names_in_", np.array([], dtype=object)).tolist()
         recipe = recipe_of(Settings("numbers", columns, str(fitted.selector_.similarity)))
     rows, names = np.sort(fitted.selector_.sample_indices_).tolist(), notes.get("names") or []
     if names and len(names) != len(rows):
-        raise FileFormatError(f"{file.path} has {len(names)} names for {len(rows)} representatives; it is damaged.")
+        raise FileFormatError(f"{path} has {len(names)} names for {len(rows)} representatives; it is damaged.")
     return Model(fitted, recipe, dict(zip(rows, names, strict=False)), notes.get("data"))
 
 
-def _notes(file: OpenedFile) -> dict[str, Any]:
+def _notes(path: str, file: OpenedFile) -> dict[str, Any]:
     """Return what `covey select` has written beside the classifier; nothing if it was saved from Python."""
     noted = file.notes()
     if not isinstance(noted, dict) or "recipe" not in noted:
         return {}
-    with naming(str(file.path), "holds notes that covey select has not written"):
+    with naming(path, "holds notes that covey select has not written"):
         return noted | {"recipe": read_recipe(noted["recipe"])}
 
 
-def _check_named(file: OpenedFile, similarity: str, recipe: Recipe | None) -> None:
+def _check_named(path: str, file: OpenedFile, similarity: str, recipe: Recipe | None) -> None:
     """Refuse another similarity than the model was made with: answers under it would mean nothing."""
     if recipe is not None and similarity != recipe.settings.similarity:
         made_with = recipe.settings.similarity
-        remedy = f"pass --similarity {made_with}" if file.callable_name is not None else "leave it out"
-        raise ValueError(f"{file.path} was made with --similarity {made_with}, got {similarity}; {remedy}.")
-    if recipe is None and file.callable_name is None:
-        raise ValueError(f"--similarity must not be passed, got {similarity}: {file.path} names its own; leave it out.")
+        remedy = f"pass --similarity {made_with}" if file.missing_callable is not None else "leave it out"
+        raise ValueError(f"{path} was made with --similarity {made_with}, got {similarity}; {remedy}.")
+    if recipe is None and file.missing_callable is None:
+        raise ValueError(f"--similarity must not be passed, got {similarity}: {path} names its own; leave it out.")
 
 
-def _function(file: OpenedFile, similarity: str | None, recipe: Recipe | None, to_look_at: bool) -> Any:
+def _function(path: str, file: OpenedFile, similarity: str | None, recipe: Recipe | None, to_look_at: bool) -> Any:
     """Return the function that the file was made with, but does not hold."""
     if similarity is None and recipe is not None and recipe.settings.similarity in OF_TEXTS:
         similarity = recipe.settings.similarity  # version 0.1.0 took these for functions of the user's own
@@ -93,12 +92,12 @@ def _function(file: OpenedFile, similarity: str | None, recipe: Recipe | None, t
             return _never
         named = f" {recipe.settings.similarity} again" if recipe is not None else " module:function"
         raise ValueError(
-            f"{file.path} was made with a similarity of your own, and files hold no code; pass --similarity{named}."
+            f"{path} was made with a similarity of your own, and files hold no code; pass --similarity{named}."
         )
     function = function_of(similarity) if recipe is None else recipe.function()
-    if recipe is None and _name(function) != file.callable_name:
+    if recipe is None and _name(function) != file.missing_callable:
         raise ValueError(
-            f"{file.path} was made with a function called {file.callable_name}, got --similarity {similarity}; pass "
+            f"{path} was made with a function called {file.missing_callable}, got --similarity {similarity}; pass "
             "the same one."
         )
     return function

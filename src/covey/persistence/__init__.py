@@ -162,24 +162,23 @@ class ModelFile:
 
     Attributes
     ----------
-    path : path
-    callable_name : str or None
+    missing_callable : str or None
         The name of the similarity that `load` must be given again, if it was a callable.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = path
+        self._path = path
         self._file, self._archive = _open(path)
-        self.callable_name: str | None = self._file["callable"]
+        self.missing_callable: str | None = self._file["callable"]
 
     def notes(self) -> Any:
         """Read the notes that were saved with the estimator; None if there are none."""
-        with _blaming(self.path):
+        with _blaming(self._path):
             return ModelReader(self._archive, self._file["format"], None).decode(self._file["notes"])
 
     def load(self, similarity: Any = None) -> Any:
         """Read the estimator; `similarity` is the same function again, if it was fitted with one."""
-        _check_given(self.callable_name, similarity)
-        with _blaming(self.path):
+        _check_given(self.missing_callable, similarity)
+        with _blaming(self._path):
             reader = ModelReader(self._archive, self._file["format"], similarity)
-            return reader.model(self._file["content"], self.callable_name is not None)
+            return reader.model(self._file["content"], self.missing_callable is not None)
