@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from covey.runtime.progress import progress
-from covey.storage.delimiters import delimiter_of
+from covey.storage.delimiter import delimiter_of
 from covey.storage.errors import FileFormatError, naming
 from covey.storage.packed import open_text
 

@@ -14,7 +14,7 @@ from covey.cli.files.formats import name_of
 from covey.cli.files.jsonl import as_json
 from covey.cli.files.opening import open_input
 from covey.runtime.extras import require
-from covey.storage.delimiters import delimiter_of
+from covey.storage.delimiter import delimiter_of
 from covey.storage.errors import FileFormatError
 
 
