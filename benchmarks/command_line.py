@@ -14,7 +14,7 @@ import numpy as np
 
 ROWS = (100_000, 1_000_000)
 COLUMNS = 8
-COVEY = [sys.executable, "-m", "covey.cli"]
+COVEY = [sys.executable, "-m", "covey.cli.app"]
 
 
 def write(path: Path, n: int) -> None:

@@ -17,7 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from covey.cli.files import blocks, read
+from covey.cli.files.reading import blocks, read
 from covey.datasets import read_hosts
 from covey.storage.errors import FileFormatError
 from covey.storage.packed import PACKED, open_packed

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 
 import covey
 
-COVEY = [sys.executable, "-m", "covey.cli"]
+COVEY = [sys.executable, "-m", "covey.cli.app"]
 
 
 def iris():

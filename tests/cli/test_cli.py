@@ -15,7 +15,7 @@ from tests.browser import assert_renders
 from tests.cli.commands import conn_log, expected, iris, one_line, texts
 
 
-def test_numeric_columns_unless_told_otherwise(run):
+def test_columns_of_numbers_are_compared_unless_the_user_names_others(run):
     iris().to_csv("iris.csv", index=False)
     for features, width in ((None, 4), ("petal_length,petal_width", 2)):
         options = [] if features is None else ["--features", features]
@@ -23,7 +23,7 @@ def test_numeric_columns_unless_told_otherwise(run):
         assert covey.load("m").n_features_in_ == width
 
 
-def test_texts_as_tf_idf(run):
+def test_texts_are_compared_as_tf_idf_vectors(run):
     texts().to_csv("texts.csv", index=False)
     assert run("select", "texts.csv", "-l", "topic", "--text", "body", "-k", 2, "-o", "few.csv", "-m", "m")[0] == 0
     pd.DataFrame({"body": ["a cat and my dog", "engine of a new car"]}).to_csv("new.csv", index=False)
@@ -33,7 +33,7 @@ def test_texts_as_tf_idf(run):
 
 
 @pytest.mark.parametrize(("name", "measure"), [("levenshtein", Levenshtein), ("jaro-winkler", JaroWinkler)])
-def test_texts_as_strings(run, name, measure):
+def test_texts_are_compared_as_strings_under_a_similarity_of_strings(run, name, measure):
     texts().to_csv("texts.csv", index=False)
     common = ("-l", "topic", "--text", "body", "-s", name, "-k", 2)
     assert run("select", "texts.csv", *common, "-o", "few.csv", "-m", "m")[0] == 0
@@ -44,7 +44,7 @@ def test_texts_as_strings(run, name, measure):
     assert "as it is" in run("inspect", "m")[1]
 
 
-def test_profiles(run):
+def test_profiles_are_read_from_json_lines_and_from_json_within_a_csv(run):
     rows = [
         {"kind": kind, "seen": dict.fromkeys(keys, n)} for kind, keys in (("a", "xyz"), ("b", "uvw")) for n in (1, 2, 3)
     ]
@@ -65,7 +65,7 @@ def test_profiles(run):
     assert "p.jsonl, line 3" in err
 
 
-def test_a_matrix_of_similarities(run):
+def test_a_matrix_of_similarities_gives_the_same_as_the_rows_it_is_made_of(run):
     fitted, X, y = expected()
     unit = X.to_numpy() / np.linalg.norm(X, axis=1, keepdims=True)
     np.savez("matrix.npz", X=unit @ unit.T, y=y)
@@ -75,7 +75,7 @@ def test_a_matrix_of_similarities(run):
     np.testing.assert_array_equal(pd.read_csv("answers.csv")["covey_label"], fitted.predict(X))
 
 
-def test_hosts_of_a_log(run):
+def test_hosts_of_a_log_are_selected_and_classified_by_their_profiles(run):
     Path("conn.log").write_text(conn_log())
     Path("labels.csv").write_text(
         "host,label\n"
@@ -92,7 +92,7 @@ def test_hosts_of_a_log(run):
     assert answers["10.0.1.3"] == "server"
 
 
-def test_a_similarity_of_ones_own(run):
+def test_a_similarity_of_ones_own_is_named_again_to_classify(run):
     """It gets rows as dicts, numbers as numbers."""
     Path("mine.py").write_text(
         "def nearness(a, b):\n"
@@ -114,7 +114,7 @@ def test_a_similarity_of_ones_own(run):
     assert "farness" in err
 
 
-def test_rejection(run):
+def test_rows_that_are_too_dissimilar_are_answered_unknown(run):
     iris().to_csv("iris.csv", index=False)
     assert run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m")[0] == 0
     odd = iris().iloc[:2].assign(sepal_length=[5, -5], petal_length=[1.4, 1.4])
@@ -131,7 +131,7 @@ def test_rejection(run):
     assert "has none" in one_line(err)
 
 
-def test_input_kept_beside_the_answers(run):
+def test_the_input_is_kept_beside_the_answers_if_asked_for(run):
     iris().to_csv("iris.csv", index=False)
     run("select", "iris.csv", "-l", "species", "--id", "name", "-o", "few.csv", "-m", "m")
     assert run("classify", "iris.csv", "-m", "m", "--keep", "-o", "out.csv")[0] == 0
@@ -140,7 +140,7 @@ def test_input_kept_beside_the_answers(run):
     assert out.columns.is_unique
 
 
-def test_what_is_not_there_is_named(run):
+def test_columns_that_are_missing_are_named(run):
     iris().to_csv("iris.csv", index=False)
     code, _, err = run("select", "iris.csv", "--label", "kind")
     assert code == 1
@@ -154,7 +154,7 @@ def test_what_is_not_there_is_named(run):
     assert "no column 'sepal_width', 'petal_length', 'petal_width'; it has sepal_length" in one_line(err)
 
 
-def test_a_model_cut_off_in_the_middle(run):
+def test_a_model_that_is_cut_off_or_missing_is_refused_by_name(run):
     iris().to_csv("iris.csv", index=False)
     run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m")
     whole = Path("m").read_bytes()
@@ -168,7 +168,7 @@ def test_a_model_cut_off_in_the_middle(run):
     assert (code, "gone: no such file" in one_line(err)) == (1, True)
 
 
-def test_usage_errors_are_2_and_help_teaches(run):
+def test_usage_errors_exit_with_2_and_every_help_has_an_example(run):
     assert run("select")[0] == 2
     assert run("select", "x.csv", "--nonsense")[0] == 2
     iris().to_csv("iris.csv", index=False)
@@ -199,7 +199,7 @@ def test_usage_errors_are_2_and_help_teaches(run):
     assert run("--version")[1] == f"covey {covey.__version__}\n"
 
 
-def test_debug_shows_where(run, monkeypatch):
+def test_debug_raises_the_error_wherever_it_stands_on_the_line(run, monkeypatch):
     monkeypatch.setattr(cli.Debug, "on", False)
     for command in (("--debug", "select", "absent.csv"), ("select", "absent.csv", "--debug")):
         with pytest.raises(FileNotFoundError):
@@ -207,7 +207,7 @@ def test_debug_shows_where(run, monkeypatch):
         monkeypatch.setattr(cli.Debug, "on", False)
 
 
-def test_inspect_tells_what_is_inside(run):
+def test_inspect_shows_what_a_model_holds(run):
     iris().to_csv("iris.csv", index=False)
     run("select", "iris.csv", "-l", "species", "-k", 5, "-o", "few.csv", "-m", "m")
     fitted, _, _ = expected()
@@ -221,7 +221,7 @@ def test_inspect_tells_what_is_inside(run):
     assert "setosa" in run("inspect", "m")[1]
 
 
-def test_a_model_saved_from_python(run):
+def test_a_model_saved_from_python_classifies_and_can_be_inspected(run):
     fitted, X, _ = expected()
     covey.save(fitted, "m")
     iris().to_csv("iris.csv", index=False)
@@ -230,7 +230,7 @@ def test_a_model_saved_from_python(run):
     assert run("inspect", "m")[0] == 0
 
 
-def test_pictures(run):
+def test_pictures_are_drawn_in_every_format_or_refused_before_anything_is_written(run):
     iris().to_csv("iris.csv", index=False)
     common = ("select", "iris.csv", "-l", "species", "--id", "name", "-o", "few.csv", "--force")
     for name, start in (("p.png", b"\x89PNG"), ("p.svg", b"<?xml"), ("p.pdf", b"%PDF")):
@@ -245,7 +245,7 @@ def test_pictures(run):
     assert_renders(Path("map.html").resolve(), phone=True)
 
 
-def test_labels_that_look_like_markup(run):
+def test_labels_that_look_like_markup_are_shown_as_they_are(run):
     labels = ["[/b]", "[red]x", "$a_$"]
     iris().assign(species=np.repeat(labels, 50)).to_csv("t.csv", index=False)
     assert run("select", "t.csv", "-l", "species", "-o", "few.csv", "-m", "m", "--picture", "p.png")[0] == 0
@@ -257,7 +257,7 @@ def test_labels_that_look_like_markup(run):
     assert (code, err) == (0, "")
 
 
-def test_models_from_python_with_a_callable(run):
+def test_a_model_from_python_with_a_callable_needs_it_named_again(run):
     Path("near.py").write_text("def nearness(a, b):\n    return 1 / (1 + abs(a[0] - b[0]))\n")
     sys.path.insert(0, str(Path.cwd()))
     from near import nearness
@@ -276,7 +276,7 @@ def test_models_from_python_with_a_callable(run):
     assert (code, "was made with --similarity cosine, got euclidean; leave it out" in one_line(err)) == (1, True)
 
 
-def test_scaling(run, caplog):
+def test_scaling_keeps_a_large_column_from_deciding_alone(run, caplog):
     """A column in the thousands decides alone, unless it is scaled; the model remembers how."""
     frame = iris().assign(noise=np.random.default_rng(0).random(150) * 1e4)
     frame.to_csv("iris.csv", index=False)
@@ -292,7 +292,7 @@ def test_scaling(run, caplog):
     assert run("select", "iris.csv", "--text", "name", "--scale")[0] == 2
 
 
-def test_a_matrix_of_distances(run, globins):
+def test_a_matrix_of_distances_gives_what_the_library_selects(run, globins):
     distances, y = globins
     np.savez("p.npz", D=distances, family=np.array(y))
     common = ("-k", 5, "-o", "few.csv", "-m", "m")
@@ -304,7 +304,7 @@ def test_a_matrix_of_distances(run, globins):
     assert (pd.read_csv("a.csv", dtype=str)["covey_label"] == np.array(y).astype(str)).mean() > 0.9
 
 
-def test_a_table_without_a_header(run):
+def test_a_table_without_a_header_is_read_if_its_columns_are_named(run):
     iris().to_csv("iris.csv", index=False, header=False)
     names = ",".join(iris().columns)
     code, _, err = run("select", "iris.csv", "-l", "species")
@@ -329,7 +329,7 @@ def test_codes_and_quoted_numbers_are_no_features(run, caplog):
     assert "with a point" in run("select", "comma.csv", "-l", "kind")[2]
 
 
-def test_k_chosen_by_covey_is_told(run):
+def test_inspect_shows_the_k_that_covey_has_chosen(run):
     iris().to_csv("iris.csv", index=False)
     run("select", "iris.csv", "-l", "species", "-k", "auto", "-o", "few.csv", "-m", "m")
     assert [cluster["neighbors"] for cluster in json.loads(run("inspect", "m", "--json")[1])["clusters"]] == [5, 5, 5]
@@ -342,7 +342,7 @@ def test_looking_at_a_model_needs_no_function(run):
     assert run("inspect", "m")[0] == 0
 
 
-def test_the_map_tells_what_an_object_is(run):
+def test_the_map_shows_the_text_of_an_object(run):
     texts().to_csv("texts.csv", index=False)
     assert run("select", "texts.csv", "-l", "topic", "--text", "body", "-o", "few.csv", "--picture", "map.html")[0] == 0
     assert "a fast car on the road" in Path("map.html").read_text()

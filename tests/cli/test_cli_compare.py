@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from covey.cli.recommend import chance_of, recommend
-from covey.experiments import Record
+from covey.experiments.records import Record
 from tests.browser import assert_renders
 from tests.cli.commands import iris, one_line, texts
 
 
-def test_compare(run):
+def test_compare_shows_every_method_and_leaves_only_the_report(run):
     iris().to_csv("iris.csv", index=False)
     code, out, _ = run("compare", "iris.csv", "-l", "species", "-k", "3,10,20", "--folds", 3, "--html", "r.html")
     assert code == 0
@@ -26,7 +26,7 @@ def test_compare(run):
     assert "stands for" in shown
 
 
-def test_compare_says_what_it_needs(run):
+def test_compare_refuses_what_it_cannot_compare(run):
     iris().to_csv("iris.csv", index=False)
     for options, (expected_code, message) in {
         ("-l", "species", "--methods", "crs,magic"): (2, "got magic"),
@@ -51,19 +51,19 @@ def fit(k, seed, score, method="CRS-k"):
     ]
 
 
-def test_recommendation_takes_the_fewest_that_cost_nothing():
+def test_the_k_with_fewest_objects_within_one_standard_error_is_recommended():
     scores = {2: (0.90, 0.92), 5: (0.93, 0.95), 10: (0.93, 0.94), 20: (0.80, 0.82)}
-    found = recommend(
-        [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
-    )
+    records = [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
+    found = recommend(records, {f"CRS-k{k}": k for k in scores})
     assert found.k == 10  # .935 is within .01 of .94; .81 is not
     assert found.reason.endswith("it selects 20.00% of the objects instead of 25.00%.")
-    alone = recommend(fit(3, 0, 0.9))
+    alone = recommend(fit(3, 0, 0.9), {"CRS-k3": 3})
     assert alone.reason == "k = 3: it has the best F1, 0.900, and no k as good selects fewer objects."
-    assert recommend([]) is None
+    assert recommend([], {}) is None
+    assert recommend(fit(3, 0, 0.9), {}) is None
 
 
-def test_many_methods_have_colors(run):
+def test_a_report_can_show_more_methods_than_there_are_colors(run):
     iris().to_csv("iris.csv", index=False)
     ks = ",".join(map(str, range(2, 23)))
     code, _, err = run(
@@ -73,7 +73,7 @@ def test_many_methods_have_colors(run):
 
 
 @pytest.mark.parametrize("similarity", ["levenshtein", "indel", "osa", "jaro-winkler"])
-def test_compare_texts_as_strings(run, similarity):
+def test_compare_takes_every_similarity_of_strings(run, similarity):
     pd.concat([texts()] * 6).to_csv("texts.csv", index=False)
     common = ("-l", "topic", "--text", "body", "--methods", "crs,all", "-k", "1,2", "--folds", 2, "--html", "r.html")
     code, out, err = run("compare", "texts.csv", *common, "-s", similarity)
@@ -104,7 +104,7 @@ def test_random_labels_get_no_recommendation(run):
 
 
 def test_a_method_that_beats_chance_where_no_k_does_is_named():
-    found = recommend([*fit(3, 0, 0.5), *fit(1, 0, 0.9, "random-")])
+    found = recommend([*fit(3, 0, 0.5), *fit(1, 0, 0.9, "random-")], {"CRS-k3": 3})
     assert found.k is None
     assert found.reason.startswith("no k answers better than chance; random-1 does.")
 

@@ -19,7 +19,7 @@ ADDED = ["covey_row", "covey_cluster", "covey_rank", "covey_covers"]
 
 
 @pytest.mark.parametrize("name", WRITE)
-def test_round_trip_of_tables(run, name):
+def test_tables_come_back_in_their_format_with_what_the_library_selects(run, name):
     """What goes in comes out, in the same format, with what the library itself selects and answers."""
     frame = iris()
     WRITE[name](frame, name)
@@ -51,7 +51,7 @@ def test_round_trip_of_tables(run, name):
     assert not [path for path in os.listdir() if path.startswith(".")]  # no temporary file is left
 
 
-def test_round_trip_of_arrays(run):
+def test_arrays_come_back_in_their_format_with_what_the_library_selects(run):
     fitted, X, y = expected()
     values, codes = X.to_numpy(), np.unique(y, return_inverse=True)[1]
     rows = fitted.selector_.sample_indices_
@@ -113,7 +113,7 @@ def test_a_broken_table_is_named_with_its_line(run, what):
     assert not Path("few.csv").exists()
 
 
-def test_other_broken_files(run):
+def test_broken_files_of_every_format_are_named(run):
     Path("bad.jsonl").write_text('{"a": 1}\n{"a": \n')
     Path("list.jsonl").write_text("[1, 2]\n")
     Path("bad.svmlight").write_text("1 1:0.5\n1 what\n")
@@ -217,7 +217,7 @@ def test_answers_of_an_earlier_run_are_replaced(run):
     assert run("select", "a.csv", "-l", "covey_label", "-o", "by-answer.csv")[0] == 0  # but they may be labels
 
 
-def test_rows_with_other_keys_further_down(run, monkeypatch):
+def test_json_lines_with_other_keys_further_down_are_aligned_or_refused(run, monkeypatch):
     in_small_blocks(monkeypatch, 50)
     records = iris().to_dict("records")
     for record in records[60:]:
@@ -259,7 +259,7 @@ def test_svmlight_counts_columns_as_the_model_does(run):
     assert "has a column 0" in one_line(err)
 
 
-def test_kinds_of_parquet_columns(run):
+def test_decimals_lists_maps_and_indices_of_parquet_survive(run):
     from decimal import Decimal
 
     import pyarrow as pa
@@ -289,7 +289,7 @@ def test_kinds_of_parquet_columns(run):
     assert "flower" in pd.read_csv("i.csv")["name"][0]
 
 
-def test_other_ways_to_write_a_table(run):
+def test_tables_as_other_programs_write_them_are_read(run):
     text = iris().to_csv(index=False)
     for name, content in {
         "bom.csv": "\ufeff" + text,
@@ -303,7 +303,7 @@ def test_other_ways_to_write_a_table(run):
         assert covey.load("m").n_features_in_ == 4
 
 
-def test_damaged_files_of_all_kinds_of_packing(run):
+def test_damaged_files_of_all_kinds_of_packing_are_named(run):
     for name in ("iris.csv.zst", "iris.csv.xz", "iris.csv.bz2", "iris.jsonl.gz"):
         WRITE[name](iris(), name)
         whole = Path(name).read_bytes()
@@ -331,9 +331,7 @@ def test_files_are_not_replaced_unless_forced(run):
 
 
 def test_what_cannot_be_written_is_said_before_the_work(run, monkeypatch):
-    from covey.cli import select
-
-    monkeypatch.setattr(select.Source, "load", lambda *args: pytest.fail("this is work"))
+    monkeypatch.setattr("covey.cli.source.load", lambda *args: pytest.fail("this is work"))
     Path("iris.csv").write_text("a\n1\n")
     for options, message in {
         ("-o", "few.doc"): "or pass --out-format",

@@ -15,7 +15,7 @@ import covey
 from tests.cli.commands import COVEY, conn_log, iris, on_a_terminal, piped
 
 
-def test_pipes(folder):
+def test_pipes_are_read_and_written_and_may_be_closed_early(folder):
     """Standard input and output, and a reader that leaves early: no stack trace, no progress."""
     iris().to_csv("iris.csv", index=False)
     big = pd.concat([iris()] * 200)
@@ -45,7 +45,7 @@ print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
-def test_a_million_rows_in_bounded_memory(folder):
+def test_a_million_rows_are_classified_in_bounded_memory(folder):
     """Ten times the rows must not take more than a few blocks' worth of memory more."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 1000, (100_000, 4))
@@ -77,7 +77,7 @@ import sys, time
 from covey import experiments
 from covey.cli import app as cli
 from covey.experiments import Method, METHODS
-from covey.cli import compare
+from covey.cli import comparison
 
 def slowly(k):
     def make(*args):
@@ -85,7 +85,7 @@ def slowly(k):
         return METHODS["CRS-k5"].make(*args)
     return Method(make)
 
-compare.crs = slowly
+comparison.crs = slowly
 sys.argv = ["covey", "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", "3,5,10", "--html", "r.html"]
 cli.main()
 """
@@ -143,7 +143,7 @@ cli.main()
 """
 
 
-def test_a_bar_on_a_terminal_only(folder):
+def test_a_bar_is_drawn_on_a_terminal_only_and_only_for_long_work(folder):
     Path("mine.py").write_text(SLOW)
     rng = np.random.default_rng(0)
     pd.DataFrame({"a": rng.random(130)}).to_csv("t.csv", index=False)
@@ -160,20 +160,20 @@ def test_a_missing_extra_names_the_command(folder):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == 'covey: this needs typer, which is not installed; run: pip install "covey[cli]"\n'
-    code = "import sys; sys.modules['pandas'] = None; from covey.cli.files import read; read('x.csv')"
+    code = "import sys; sys.modules['pandas'] = None; from covey.cli.files.reading import read; read('x.csv')"
     Path("x.csv").write_text("a\n1\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert 'this needs pandas, which is not installed; run: pip install "covey[cli]"' in done.stderr
 
 
-def test_completion_is_there():
+def test_the_shell_completes_commands():
     env = os.environ | {"_COVEY_COMPLETE": "complete_bash", "COMP_WORDS": "covey sel", "COMP_CWORD": "1"}
     code = "import sys; sys.argv = ['covey']; from covey.cli.app import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
     assert "select" in done.stdout
 
 
-def test_a_bar_while_reading(folder):
+def test_a_bar_is_drawn_while_a_file_is_read(folder):
     """It is drawn once more after the file is closed."""
     pd.concat([iris()] * 300).to_csv("t.csv", index=False)
     Path("conn.log").write_text(conn_log() * 500)

@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.cli import classify, compare, select
 from covey.cli.terminal import VisibleFormatter
 from covey.cli.warnings import is_identifier
 from tests.cli.commands import conn_log, iris, one_line, piped, texts
@@ -85,9 +84,9 @@ def test_notes_that_covey_has_not_written_are_refused_by_name(run):
     ],
 )
 def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_work(run, monkeypatch, command):
-    for module, name in ((select.Source, "load"), (compare.Source, "load"), (classify, "load_model")):
-        monkeypatch.setattr(module, name, lambda *args: pytest.fail(NO_WORK))
-    monkeypatch.setattr("covey.experiments.reproduce", lambda *args, **options: pytest.fail(NO_WORK))
+    for work in ("covey.cli.source.load", "covey.cli.model.read_model", "covey.persistence.loading.ModelFile"):
+        monkeypatch.setattr(work, lambda *args: pytest.fail(NO_WORK))
+    monkeypatch.setattr("covey.experiments.paper.reproduce.reproduce", lambda *args, **options: pytest.fail(NO_WORK))
     Path("iris.csv").write_text("a,species\n1,x\n")
     code, _, err = run(*command)
     assert code == 1
@@ -95,8 +94,8 @@ def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_work(run, monk
 
 
 def test_options_without_effect_are_refused_before_the_work(run, monkeypatch):
-    monkeypatch.setattr(select.Source, "load", lambda *args: pytest.fail(NO_WORK))
-    monkeypatch.setattr(classify, "load_model", lambda *args: pytest.fail(NO_WORK))
+    for work in ("covey.cli.source.load", "covey.persistence.loading.ModelFile"):
+        monkeypatch.setattr(work, lambda *args: pytest.fail(NO_WORK))
     np.savez("x.npz", X=np.eye(3))
     sp.save_npz("s.npz", sp.csr_array(np.eye(3)))
     Path("x.svmlight").write_text("1 1:1\n")
@@ -142,7 +141,7 @@ def test_columns_that_look_like_identifiers_are_named(run, caplog):
         ("x", range(0, 40, 2), False),
     ],
 )
-def test_what_is_an_identifier(name, values, found):
+def test_identifiers_are_recognised_by_their_name_or_as_running_numbers(name, values, found):
     assert is_identifier(name, np.array(values, dtype=np.float64)) == found
 
 

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
-from covey.cli.files import blocks, read
-from covey.storage.archive import FREE
+from covey.cli.files.reading import blocks, read
 from covey.storage.errors import FileFormatError
+from covey.storage.limits import FREE
 from covey.storage.packed import PACKED, open_packed
 from tests.attack import tables
 from tests.cli.commands import one_line
@@ -172,7 +172,7 @@ import resource, sys
 import pandas, pyarrow, zstandard
 from covey.storage.errors import FileFormatError
 from covey.datasets import read_hosts
-from covey.cli.files import read
+from covey.cli.files.reading import read
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 300 * 2**20,) * 2)
 for reader in (read, read_hosts):

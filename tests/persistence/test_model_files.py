@@ -381,7 +381,7 @@ def test_json_that_is_nested_without_end_is_refused(tmp_path):
 
 
 def test_a_model_that_packs_too_well_is_stored_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("covey.storage.archive.FREE", 1000)
+    monkeypatch.setattr("covey.storage.limits.FREE", 1000)
     monkeypatch.setattr("covey.persistence.format.JSON_FREE", 5000)
     selector = covey.CRS(2).fit(X)
     for notes in (np.zeros(10**6), ["a"] * 10**5):

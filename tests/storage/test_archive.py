@@ -9,7 +9,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from covey.storage.archive import FREE, MOST_RATIO, read_array, read_bytes
+from covey.storage.archive import read_array, read_bytes
+from covey.storage.limits import FREE, MOST_RATIO
 
 ARRAYS = {
     "floats": np.arange(12.0).reshape(3, 4),

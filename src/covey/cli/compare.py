@@ -1,165 +1,96 @@
-"""`covey compare`: every method on the user's own data, cross-validated, and which k to take."""
+"""`covey compare`: cross-validate every method on the user's own data, and recommend a k."""
 
-import hashlib
-import shutil
-from collections.abc import Sequence
-from hashlib import file_digest
-from inspect import getsourcefile, isfunction
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from covey.cli.files import STANDARD, may_write
+from covey.cli.declaration import option
+from covey.cli.files.formats import STANDARD
 from covey.cli.misuse import MisuseError
-from covey.cli.recommend import CURVE, Recommendation, recommend
-from covey.cli.source import Loaded, Source
-from covey.evaluation import Report
-from covey.experiments import figures, tables
-from covey.experiments.methods import BASELINES, crs
-from covey.experiments.names import ALL, DELTA_MEDOIDS, RANDOM, SPARSE
-from covey.experiments.records import Fit
-from covey.experiments.runner import report, run
-from covey.experiments.specs import Method, Problem, Spec, Split
-from covey.similarity.inputs import pick
-from covey.storage.whole import whole
+from covey.cli.options import Replacing, Running, Source, at_least_one, listed
+from covey.cli.terminal import log_to_terminal, show, unfinished, visible
 
-KS = (2, 3, 5, 7, 10, 15, 20, 30)
-CHOICES = {"crs": "CRS", "delta-medoids": DELTA_MEDOIDS, "ds3": SPARSE, "random": RANDOM, "all": ALL}
+if TYPE_CHECKING:
+    from covey.cli.recommend import Recommendation
+    from covey.experiments.tables import Row
 
 
-def compare(
-    source: Source,
-    page: str,
-    *,
-    methods: Sequence[str] = tuple(CHOICES),
-    ks: Sequence[int] = KS,
-    folds: int = 5,
-    force: bool = False,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-) -> tuple[list[tables.Row], Recommendation | None]:
-    """Cross-validate the methods, write the report, and return its table and the recommended k.
+@dataclass(frozen=True)
+class Comparing:
+    """What is compared, and where the report goes."""
 
-    What is finished is recorded beside the page until all is: the same command goes on after a stop.
+    methods: Annotated[
+        str,
+        option("--methods", what="The methods to compare, separated by commas: crs, delta-medoids, ds3, random, all."),
+    ] = "crs,delta-medoids,ds3,random,all"
+    html: Annotated[str, option("--html", what="The file to write the report to.")] = "covey-report.html"
+    k: Annotated[str, option("-k", what="The numbers of neighbors to try, separated by commas.")] = (
+        "2,3,5,7,10,15,20,30"
+    )
+    folds: Annotated[int, option("--folds", what="The number of folds of the cross-validation.", min=2)] = 5
+
+
+def compare(source: Source, comparing: Comparing, replacing: Replacing, running: Running) -> None:
+    """Compare methods on your own data, cross-validated, and get a k recommended.
+
+    The report is one page that opens offline. It shows precision and recall against how many objects each method
+    selects and how many similarities it evaluates. Ctrl-C stops the comparison, and the same command continues it.
+
+    Example: `covey compare flowers.csv --label species --methods crs,random,all --html report.html`
     """
+    log_to_terminal(running.quiet)
     if source.path == STANDARD:
         raise MisuseError("comparing reads the data more than once; pass a file.")
-    may_write(page, force)
-    chosen = _methods(methods, ks)
-    loaded = source.load(verbose)
+    with unfinished("what was finished is kept; run the same command again to go on."):
+        rows, advice = _compare(source, comparing, replacing.force, running)
+    show(["method", "precision", "recall", "F1", "selected, %", "scan rate"], map(_cells, rows))
+    if advice is not None:
+        print(advice.sentence)
+    print(visible(comparing.html))
+
+
+def _compare(
+    source: Source, comparing: Comparing, force: bool, running: Running
+) -> tuple[list["Row"], "Recommendation | None"]:
+    """Cross-validate the methods, write the report, and return its table and the recommended k.
+
+    Until all is done, what is finished is recorded in a hidden folder beside the page.
+    """
+    import shutil
+
+    from covey.cli.comparison import choose_methods, cross_validation, fingerprint, sections, summary
+    from covey.cli.files.writing import may_write
+    from covey.cli.recommend import recommend
+    from covey.cli.source import load
+    from covey.evaluation import Report
+    from covey.experiments.records import Fit
+    from covey.experiments.runner import report, run
+    from covey.experiments.tables import summarise
+    from covey.storage.whole import whole
+
+    page, n_folds = Path(comparing.html), comparing.folds
+    methods, ks = listed(comparing.methods), [at_least_one(value) for value in listed(comparing.k)]
+    may_write(comparing.html, force)
+    chosen = choose_methods(methods, ks)
+    loaded = load(source, running.verbose)
     name = Path(source.path).name
-    problem = Problem(_folds(loaded, folds), similarity=loaded.similarity, card=loaded.card)
-    records_in = Path(page).with_name(
-        f".{Path(page).stem}-{_fingerprint(source, loaded.similarity, methods, ks, folds)}"
-    )
-    fits = [Fit(name, method, fold) for method in chosen for fold in range(folds)]
-    options: Any = {"problems": {name: problem}, "methods": chosen, "n_jobs": n_jobs, "verbose": verbose}
-    records = run(records_in, fits, **options)
-    advice = recommend(records)
-    shown = next(iter(chosen)) if advice is None or advice.k is None else f"{CURVE}{advice.k}"
-    made = report(
-        records_in,
-        _specs(name, tuple(chosen), shown),
-        title=f"{name}: representatives compared",
-        summary=[],
-        seeds=folds,
-        **options,
-    )
+    problem = cross_validation(loaded, n_folds)
+    folder = page.with_name(f".{page.stem}-{fingerprint(source, loaded.similarity, methods, ks, n_folds)}")
+    options: Any = {"problems": {name: problem}, "methods": chosen.methods}
+    options |= {"n_jobs": running.jobs, "verbose": running.verbose}
+    records = run(folder, [Fit(name, method, fold) for method in chosen.methods for fold in range(n_folds)], **options)
+    advice = recommend(records, chosen.ks)
+    at = {k: method for method, k in chosen.ks.items()}
+    looked_at = next(iter(chosen.methods)) if advice is None or advice.k is None else at[advice.k]
+    specs = sections(name, tuple(chosen.methods), looked_at)
+    made = report(folder, specs, title=f"{name}: representatives compared", summary=[], seeds=n_folds, **options)
     with whole(page) as path:
-        path.write_text(Report(made.title, _summary(loaded, folds, advice), made.sections).html(), encoding="utf-8")
-    shutil.rmtree(records_in)
-    return tables.summarise(records, {}), advice
+        path.write_text(Report(made.title, summary(loaded, n_folds, advice), made.sections).html(), encoding="utf-8")
+    shutil.rmtree(folder)
+    return summarise(records, {}), advice
 
 
-def _methods(names: Sequence[str], ks: Sequence[int]) -> dict[str, Method]:
-    unknown = [name for name in names if name not in CHOICES]
-    if unknown or not names:
-        raise MisuseError(f"--methods must be some of {', '.join(CHOICES)}, got {', '.join(unknown) or 'none'}.")
-    if "crs" in names and min(ks, default=0) < 1:
-        raise MisuseError("-k must be numbers of at least 1, by commas.")
-    curve = {f"{CURVE}{k}": crs(k) for k in sorted(ks)} if "crs" in names else {}
-    return curve | {CHOICES[name]: BASELINES[CHOICES[name]] for name in names if name != "crs"}
-
-
-def _folds(loaded: Loaded, folds: int) -> Any:
-    """The seed is the number of the fold: its objects are classified, the others represented."""
-    from sklearn.model_selection import StratifiedKFold
-
-    sizes = np.unique(loaded.labels, return_counts=True)
-    small = [f"{label} ({size})" for label, size in zip(*sizes, strict=True) if size < folds]
-    if small:
-        raise ValueError(
-            f"each cluster needs at least as many objects as there are folds, {folds}; too small: {', '.join(small)}."
-        )
-    if sizes[0].size < 2:
-        raise ValueError(
-            f"comparing needs at least two clusters, but all labels are {str(loaded.labels[0])!r}; is --label right?"
-        )
-    cut = list(StratifiedKFold(folds, shuffle=True, random_state=0).split(np.zeros(len(loaded.labels)), loaded.labels))
-
-    def split(seed: int, data_home: Any) -> Split:
-        kept, asked = cut[seed]
-        X, queries = pick(loaded.objects, kept), pick(loaded.objects, asked)
-        if loaded.recipe.kind in ("matrix", "distances"):
-            X, queries = (np.asarray(part)[:, kept] for part in (X, queries))
-        return Split(X, loaded.labels[kept], queries, loaded.labels[asked], shown=kept)
-
-    return split
-
-
-def _specs(name: str, methods: tuple[str, ...], shown: str) -> list[Spec]:
-    """The report's sections; of the methods, `shown` is looked at more closely."""
-    contrasted = tuple(method for method in methods if method in (shown, DELTA_MEDOIDS, SPARSE))
-    return [
-        Spec(
-            "Methods",
-            f"Means over clusters, then over folds, ± the standard deviation over folds. {tables.MEASURED}",
-            tables.methods_table,
-            (name,),
-            methods,
-        ),
-        Spec(
-            "Quality against size and evaluations",
-            "Up and to the left is better: the same quality with fewer objects, or fewer evaluations.",
-            figures.trade_off,
-            (name,),
-            methods,
-        ),
-        Spec(
-            "Critical differences",
-            figures.RANKED,
-            figures.critical_differences,
-            (name,),
-            methods,
-        ),
-        Spec("By cluster", "The largest clusters, all methods.", figures.bar_charts, (name,), methods),
-        Spec("Confusion matrices", "All folds together.", figures.confusions, (name,), contrasted),
-        Spec(
-            "Representatives to look at",
-            "Of the first fold, each with the number of objects that it stands for.",
-            figures.galleries,
-            (name,),
-            (shown,),
-            seeds=1,
-        ),
-    ]
-
-
-def _summary(loaded: Loaded, folds: int, advice: Recommendation | None) -> list[str]:
-    n_clusters = np.unique(loaded.labels).size
-    told = [f"{len(loaded.labels)} objects in {n_clusters} clusters; {folds}-fold cross-validation."]
-    if loaded.recipe.vocabulary is not None:
-        told.append("Words weigh as in all texts, those to classify included; labels play no part in it.")
-    return told + ([] if advice is None else [advice.sentence])
-
-
-def _fingerprint(source: Source, function: Any, *settings: Any) -> str:
-    """Of the data, the user's code and all that is asked: records of anything else must not be taken for these."""
-    content = hashlib.sha256(repr((source, settings)).encode())
-    code = getsourcefile(function) if isfunction(function) else None
-    for path in (source.path, source.labels, code):
-        if path is not None:
-            with open(path, "rb") as file:
-                content.update(file_digest(file, "sha256").digest())
-    return content.hexdigest()[:12]
+def _cells(row: "Row") -> tuple[str, ...]:
+    """Return a row of the table as it is printed."""
+    scores = (f"{value:.3f}" for value in (row.precision, row.recall, row.f1))
+    return (row.method, *scores, f"{row.percentage:.2f}", f"{row.scan_rate:.3f}")

@@ -1,5 +1,5 @@
-"""What the commands do, each in a file of its own; `covey.cli` only parses. Needs the extra `cli`."""
+"""The error of options that make no sense."""
 
 
 class MisuseError(ValueError):
-    """Options that make no sense, whatever the input is."""
+    """Options contradict each other or cannot have the values given, whatever the input is. The exit code is 2."""

@@ -1,22 +1,31 @@
-"""A model file on the command line: the classifier, how rows become objects, and the names of its representatives."""
+"""A model file on the command line: the classifier, the recipe for new rows, and the names of its representatives."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from covey.classifier import NearestPrototypeClassifier
-from covey.cli.recipe import Recipe, function_of
-from covey.persistence.loading import ModelFile
-from covey.similarity.named import STRINGS, resolve
-from covey.storage.broken import naming
-from covey.storage.errors import FileFormatError
+from covey.cli.recipe import Recipe, Settings, read_recipe, recipe_of
+from covey.cli.similarities import OF_TEXTS, function_of
+from covey.similarity.named import resolve
+from covey.storage.errors import FileFormatError, naming
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What `covey select --model` wrote."""
+    """What `covey select --model` has written.
+
+    Attributes
+    ----------
+    classifier : NearestPrototypeClassifier
+    recipe : Recipe
+        How new rows become objects.
+    names : dict
+        What the representatives are called, by their row in the data; empty if they have no names.
+    data : str or None
+        The path of the data that the model was made of.
+    """
 
     classifier: NearestPrototypeClassifier
     recipe: Recipe
@@ -24,72 +33,82 @@ class Model:
     data: str | None
 
 
-def load_model(path: str, similarity: str | None = None, *, to_look_at: bool = False) -> Model:
-    """Read a model; a similarity of the user's own is named again, as files hold no code, unless it is not used."""
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"{path}: no such file.")
-    file = ModelFile(path)
+class OpenedFile(Protocol):
+    """The model file, opened: `covey.persistence.loading.ModelFile`."""
+
+    missing_callable: str | None
+
+    def notes(self) -> Any: ...
+
+    def load(self, similarity: Any = None) -> Any: ...
+
+
+def read_model(path: str, file: OpenedFile, similarity: str | None = None, *, to_look_at: bool = False) -> Model:
+    """Return the model in an opened file; messages name it by its path.
+
+    Files hold no code, so a similarity of the user's own must be named again, unless the model is only looked at.
+    """
     notes = _notes(path, file)
-    recipe = notes.get("recipe")
-    made_with = file.missing_callable
+    recipe: Recipe | None = notes.get("recipe")
     if similarity is not None:
-        _check_named(path, similarity, recipe, made_with)
-    function = None if made_with is None else _function(path, similarity, recipe, made_with, to_look_at)
-    fitted = file.load(function)
+        _check_named(path, file, similarity, recipe)
+    fitted = file.load(None if file.missing_callable is None else _function(path, file, similarity, recipe, to_look_at))
     if not isinstance(fitted, NearestPrototypeClassifier):
         raise ValueError(f"{path} holds a {type(fitted).__name__}, which cannot classify; save a classifier.")
     if recipe is None:
         columns = getattr(fitted, "feature_names_in_", np.array([], dtype=object)).tolist()
-        recipe = Recipe("numbers", columns, str(fitted.selector_.similarity))
+        recipe = recipe_of(Settings("numbers", columns, str(fitted.selector_.similarity)))
     rows, names = np.sort(fitted.selector_.sample_indices_).tolist(), notes.get("names") or []
     if names and len(names) != len(rows):
         raise FileFormatError(f"{path} has {len(names)} names for {len(rows)} representatives; it is damaged.")
     return Model(fitted, recipe, dict(zip(rows, names, strict=False)), notes.get("data"))
 
 
-def _notes(path: str, file: ModelFile) -> dict[str, Any]:
-    """What `covey select` has written beside the classifier, with the recipe; nothing if it was saved from Python."""
+def _notes(path: str, file: OpenedFile) -> dict[str, Any]:
+    """Return what `covey select` has written beside the classifier; nothing if it was saved from Python."""
     noted = file.notes()
     if not isinstance(noted, dict) or "recipe" not in noted:
         return {}
     with naming(path, "holds notes that covey select has not written"):
-        return noted | {"recipe": Recipe(**noted["recipe"]).checked()}
+        return noted | {"recipe": read_recipe(noted["recipe"])}
 
 
-def _check_named(path: str, similarity: str, recipe: Recipe | None, made_with: str | None) -> None:
+def _check_named(path: str, file: OpenedFile, similarity: str, recipe: Recipe | None) -> None:
     """Refuse another similarity than the model was made with: answers under it would mean nothing."""
-    if recipe is not None and similarity != recipe.similarity:
-        remedy = f"pass --similarity {recipe.similarity}" if made_with is not None else "leave it out"
-        raise ValueError(f"{path} was made with --similarity {recipe.similarity}, got {similarity}; {remedy}.")
-    if recipe is None and made_with is None:
+    if recipe is not None and similarity != recipe.settings.similarity:
+        made_with = recipe.settings.similarity
+        remedy = f"pass --similarity {made_with}" if file.missing_callable is not None else "leave it out"
+        raise ValueError(f"{path} was made with --similarity {made_with}, got {similarity}; {remedy}.")
+    if recipe is None and file.missing_callable is None:
         raise ValueError(f"--similarity must not be passed, got {similarity}: {path} names its own; leave it out.")
 
 
-def _function(path: str, similarity: str | None, recipe: Recipe | None, made_with: str, to_look_at: bool) -> Any:
-    """The function that the file was made with, but does not hold."""
-    if similarity is None and recipe is not None and recipe.similarity in STRINGS:
-        similarity = recipe.similarity
+def _function(path: str, file: OpenedFile, similarity: str | None, recipe: Recipe | None, to_look_at: bool) -> Any:
+    """Return the function that the file was made with, but does not hold."""
+    if similarity is None and recipe is not None and recipe.settings.similarity in OF_TEXTS:
+        similarity = recipe.settings.similarity  # version 0.1.0 took these for functions of the user's own
     if similarity is None:
         if to_look_at:
             return _never
-        named = f" {recipe.similarity} again" if recipe is not None else " module:function"
+        named = f" {recipe.settings.similarity} again" if recipe is not None else " module:function"
         raise ValueError(
             f"{path} was made with a similarity of your own, and files hold no code; pass --similarity{named}."
         )
-    function = function_of(similarity, "numbers" if recipe is None else recipe.kind)
-    if recipe is None and _name(function) != made_with:
+    function = function_of(similarity) if recipe is None else recipe.function()
+    if recipe is None and _name(function) != file.missing_callable:
         raise ValueError(
-            f"{path} was made with a function called {made_with}, got --similarity {similarity}; pass the same one."
+            f"{path} was made with a function called {file.missing_callable}, got --similarity {similarity}; pass "
+            "the same one."
         )
     return function
 
 
 def _name(function: Any) -> str:
-    """What model files call a similarity of the user's own."""
+    """Return what model files call a similarity of the user's own."""
     bare = resolve(function).function
     return str(getattr(bare, "__name__", type(bare).__name__))
 
 
 def _never(a: Any, b: Any) -> float:
-    """In the place of a similarity that nobody is going to ask."""
+    """Stand for a similarity that nobody is going to ask."""
     raise RuntimeError("this model was only loaded to look at it")

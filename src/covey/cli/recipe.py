@@ -1,52 +1,60 @@
-"""How the rows of a file become objects under a similarity. Chosen once, kept with a model, used again on new rows."""
+"""How the rows of a file become objects under a similarity.
 
-import sys
-from collections.abc import Sequence
+A recipe is chosen once (`choosing.py`), kept with a model, and used again on new rows. There is a class for each kind
+of object; nobody else has to ask which kind it is.
+"""
+
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
+from functools import cached_property
 from itertools import chain
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.files import Block, name_of
+from covey.cli.files.block import Block
+from covey.cli.files.formats import name_of
 from covey.cli.misuse import MisuseError
-from covey.cli.values import check_filled, is_numeric, numbers_of, profile_of
-from covey.similarity.named import STRINGS, from_distance, similarity_names
+from covey.cli.similarities import OF_ROWS, function_of
+from covey.cli.values import check_filled, numbers_of, profile_of, require_columns
+from covey.cli.warnings import warn_of_columns
+from covey.evaluation import Card
+from covey.runtime.progress import progress
+from covey.similarity.inputs import pick
+from covey.similarity.named import from_distance
 
-NAMED = tuple(name for name in similarity_names() if name not in ("precomputed", *STRINGS))
-"""Similarities of rows and of profiles."""
-KINDS = ("numbers", "mixed", "text", "profile", "matrix", "distances")
-OURS = "covey_"
-"""What columns that covey has added are called: answers, never features."""
+MOST_NAMED = 6
+"""How many columns a description or a card names."""
+LONGEST_LINE = 90
+"""How many characters a line of a card has at most."""
+LONG_ROWS = 2000
+"""The most rows of a block whose rows are long, such as texts and profiles."""
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """What of a row is the object, and what it is compared by.
+class Settings:
+    """What a model file keeps of a recipe. The names and types of these fields are part of the file format.
 
     Attributes
     ----------
-    kind : {"numbers", "mixed", "text", "profile", "matrix", "distances"}
-        The object is a row of numbers, a dict of some columns, a text, a profile, or a row of similarities or of
-        distances to all objects.
+    kind : str
+        Which class of recipe it is; see `KINDS`.
     columns : list of str
-        Those that the object is made of; empty if they have no names.
-    numbers : list of str
-        Those of them that hold numbers.
+        The columns that the object is made of; empty if they have no names.
     similarity : str
-        As the user has named it.
+        The similarity, as the user has named it.
+    numbers : list of str
+        Which of the columns hold numbers.
     label, id : str or None
-        Columns that hold the label and a name for the row.
+        The columns that hold the label and a name for the row.
     vocabulary, weights : list of str or None, float array or None
-        Of texts as TF-IDF vectors.
+        The words of texts as TF-IDF vectors, and the inverse document frequency of each.
     base : int or None
-        From what svmlight files count columns.
+        The number of the first column in an svmlight file, 0 or 1.
     lowest, spread : float arrays or None
-        Of each column, if it is scaled so that these become 0 and 1.
+        The smallest value of each column, and the distance from there to the largest, if columns are scaled to 0 .. 1.
     """
 
     kind: str
@@ -61,60 +69,8 @@ class Recipe:
     lowest: Any = None
     spread: Any = None
 
-    def objects(self, block: Block) -> Any:
-        """The objects of the block's rows; a row without one is named."""
-        if block.frame is None:
-            if self.columns:
-                raise ValueError(f"{name_of(block.path)} has no named columns, so no column {self.columns[0]!r}.")
-            return block.matrix if self.spread is None else (block.matrix - self.lowest) / self.spread
-        if not self.columns:
-            raise ValueError(f"{name_of(block.path)} has named columns, but the model was made of rows without.")
-        require_columns(block.frame, self.columns, block.path)
-        if self.kind in ("numbers", "matrix", "distances"):
-            found = numbers_of(block, self.columns)
-            return found if self.spread is None else (found - self.lowest) / self.spread
-        if self.kind == "mixed":
-            return [dict(zip(self.columns, row, strict=True)) for row in zip(*self._values(block), strict=True)]
-        (values,) = self._values(block)
-        if self.kind == "profile":
-            return [profile_of(value, block, at) for at, value in enumerate(values)]
-        texts = [str(value) for value in values]
-        return texts if self.vocabulary is None else self._vectorizer().transform(texts)
-
-    def _values(self, block: Block) -> list[list[Any]]:
-        numbers = numbers_of(block, self.numbers) if self.numbers else {}
-        for name in self.columns:
-            check_filled(block, name, empty=self.kind in ("text", "mixed"))
-        return [(numbers if name in self.numbers else block.frame)[name].tolist() for name in self.columns]
-
-    def _vectorizer(self) -> Any:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        vectorizer = TfidfVectorizer(vocabulary=self.vocabulary, dtype=np.float32)
-        vectorizer.idf_ = self.weights
-        return vectorizer
-
-    def with_vocabulary(self, texts: Sequence[str]) -> tuple["Recipe", Any]:
-        """The recipe with the words of these texts and how much each tells; and the texts as vectors."""
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        vectorizer = TfidfVectorizer(dtype=np.float32)
-        vectors = vectorizer.fit_transform(texts)
-        words = vectorizer.get_feature_names_out().tolist()
-        return replace(self, vocabulary=words, weights=vectorizer.idf_), vectors
-
-    def scaled(self, objects: Any) -> "Recipe":
-        """The recipe that brings each column of these objects to 0 .. 1; a column of equal values becomes 0."""
-        if self.kind != "numbers" or sp.issparse(objects):
-            raise MisuseError("--scale is for columns of numbers.")
-        lowest, highest = np.asarray(objects).min(axis=0), np.asarray(objects).max(axis=0)
-        return replace(self, lowest=lowest, spread=np.where(highest > lowest, highest - lowest, 1.0))
-
-    def plain(self) -> dict[str, Any]:
-        return asdict(self)
-
-    def checked(self) -> "Recipe":
-        """Itself; a recipe with values that `choose` cannot have given it is refused."""
+    def checked(self) -> Self:
+        """Return these settings, or refuse values of other types, which covey has not written."""
         texts = [self.kind, self.similarity, *(text for text in (self.label, self.id) if text is not None)]
         lists = [self.columns, self.numbers, *([] if self.vocabulary is None else [self.vocabulary])]
         arrays = [part for part in (self.weights, self.lowest, self.spread) if part is not None]
@@ -130,127 +86,267 @@ class Recipe:
         return self
 
 
-def choose(
-    block: Block,
-    *,
-    similarity: str,
-    label: str | None = None,
-    features: Sequence[str] = (),
-    text: str | None = None,
-    profile: str | None = None,
-    matrix: bool = False,
-    distances: bool = False,
-    id: str | None = None,  # noqa: A002
-) -> Recipe:
-    """The recipe that the user's options ask for; columns of numbers are the object unless they say otherwise."""
-    if sum(map(bool, (features, text, profile))) > 1:
-        raise MisuseError("--features, --text and --profile exclude each other; pass one of them.")
-    _check_similarity(similarity, text)
-    frame, square = block.frame, "distances" if distances else "matrix"
-    if frame is None:
-        if features or text or profile or id:
-            raise MisuseError(f"{block.path} has no named columns; leave out --features, --text, --profile and --id.")
-        return Recipe(square if matrix or distances else "numbers", [], similarity, base=block.base)
-    require_columns(frame, [name for name in (label, id) if name], block.path)
-    kept: Any = {"label": label, "id": id}
-    if text or profile:
-        require_columns(frame, [str(text or profile)], block.path)
-        return Recipe("text" if text else "profile", [str(text or profile)], similarity, **kept)
-    columns = list(dict.fromkeys(features)) or _numeric(frame, block.path, without=(label, id))
-    require_columns(frame, columns, block.path)
-    if matrix or distances:
-        return Recipe(square, columns, similarity, columns, **kept)
-    if similarity in NAMED:
-        return Recipe("numbers", columns, similarity, columns, **kept)
-    return Recipe("mixed", columns, similarity, [name for name in columns if is_numeric(frame[name])], **kept)
+@dataclass(frozen=True)
+class Recipe(ABC):
+    """What of a row is the object, and what it is compared by. A subclass is a kind of object."""
 
+    settings: Settings
+    has_long_rows: ClassVar[bool] = False
+    """Whether a row may hold so much that blocks must be short."""
 
-def described(recipe: Recipe) -> str:
-    """What is compared, in words."""
-    columns = recipe.columns
-    if recipe.kind == "text":
-        form = "as TF-IDF" if recipe.vocabulary is not None else "as it is"
-        return f"the text in {columns[0]}, {form}"
-    if recipe.kind == "profile":
-        return f"the profile in {columns[0]}"
-    if recipe.kind in ("matrix", "distances"):
-        return f"rows of {'similarities' if recipe.kind == 'matrix' else 'distances'} to all objects"
-    if not columns:
-        return "rows of numbers"
-    more = f" and {len(columns) - 6} more" if len(columns) > 6 else ""
-    scaled = "" if recipe.spread is None else ", each scaled to 0 .. 1"
-    return f"the columns {', '.join(columns[:6])}{more}{scaled}"
+    @property
+    def columns(self) -> list[str]:
+        return self.settings.columns
 
+    @property
+    def most_rows(self) -> int | None:
+        """The most rows of a block of new objects; None if the reader may decide."""
+        return LONG_ROWS if self.has_long_rows else None
 
-def _check_similarity(similarity: str, text: str | None) -> None:
-    if similarity in STRINGS and not text:
-        raise MisuseError(f"--similarity {similarity} compares texts; say which column by --text.")
-    if similarity not in NAMED and similarity not in STRINGS and ":" not in similarity:
-        known = ", ".join([*NAMED, *STRINGS])
-        raise MisuseError(
-            f"--similarity must be one of {known}, or module:function for one of your own, got {similarity!r}."
-        )
+    def objects(self, block: Block) -> Any:
+        """Return the objects of the block's rows; a row without one is refused by name."""
+        if block.frame is None:
+            if self.columns:
+                raise ValueError(f"{name_of(block.path)} has no named columns, so no column {self.columns[0]!r}.")
+            return self.from_matrix(block.matrix)
+        if not self.columns:
+            raise ValueError(f"{name_of(block.path)} has named columns, but the model was made of rows without.")
+        require_columns(block.frame, self.columns, block.path)
+        return self.from_table(block)
 
+    @abstractmethod
+    def from_table(self, block: Block) -> Any:
+        """Return the objects of rows whose columns have names."""
 
-def function_of(similarity: str, kind: str) -> Any:
-    """What covey takes as `similarity`."""
-    if kind in ("matrix", "distances"):
-        return "precomputed" if kind == "matrix" else from_distance("precomputed")
-    if ":" not in similarity:
-        return similarity
-    module, _, name = similarity.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return getattr(import_module(module), name)
-    except Exception as error:  # it is the user's code
-        what = f"{type(error).__name__}: {error}"
-        raise ValueError(
-            f"--similarity {similarity}: {what}; the module must lie in this folder or be installed."
-        ) from error
+    def from_matrix(self, matrix: Any) -> Any:
+        """Return the objects of rows whose columns have no names."""
+        return matrix
 
+    def learn(self, objects: Any, verbose: bool) -> tuple["Recipe", Any]:
+        """Return a recipe that knows what has to be learned from all objects, and the objects that it makes."""
+        return self, objects
 
-def require_columns(frame: Any, wanted: Sequence[str], path: str) -> None:
-    missing = [name for name in wanted if name not in frame.columns]
-    if missing:
-        there = ", ".join(map(str, frame.columns))
-        raise ValueError(
-            f"{name_of(path)} has no column {', '.join(map(repr, missing))}; it has {there}. "
-            "(A file without a header line needs --columns.)"
-        )
+    def scaled(self, objects: Any) -> "Recipe":
+        """Return the recipe that brings each column of these objects to 0 .. 1."""
+        raise MisuseError("--scale is for columns of numbers.")
 
+    def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:  # noqa: B027 - most kinds need no warning
+        """Log what most likely is not meant about these objects, which are not scaled yet."""
 
-def labels_of(block: Block, recipe: Recipe) -> NDArray[Any]:
-    """The labels, as text; without any, all rows are one cluster."""
-    if block.frame is None and block.labels is not None:
-        return block.labels.astype(str)
-    if block.frame is None or recipe.label is None:
-        return np.full(len(block), "all")
-    check_filled(block, recipe.label)
-    return np.array([str(value) for value in block.frame[recipe.label]])
+    def function(self) -> Any:
+        """Return what the library takes as `similarity`."""
+        return function_of(self.settings.similarity)
 
+    @property
+    def similarity_name(self) -> str:
+        """What `covey inspect` calls the similarity."""
+        return self.settings.similarity
 
-def names_of(block: Block, recipe: Recipe) -> list[str] | None:
-    """What the rows are called, if a column says it; a gap is an empty name."""
-    if recipe.id is None or block.frame is None or recipe.id not in block.frame.columns:
+    @abstractmethod
+    def described(self) -> str:
+        """Return in words what is compared."""
+
+    def summary(self) -> str:
+        """Return in words what is compared, and by which similarity."""
+        return f"{self.described()}, by {self.settings.similarity}"
+
+    def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
+        """Return what a person can look at of a row: by default, its first columns."""
+        if block.frame is None:
+            return Card(title)
+        others = (self.settings.label, self.settings.id)
+        shown = [column for column in block.frame.columns if column not in others][:MOST_NAMED]
+        return Card(title, tuple(f"{column}: {block.frame[column].iat[row]}"[:LONGEST_LINE] for column in shown))
+
+    def split(self, objects: Any, kept: NDArray[np.intp], asked: NDArray[np.intp]) -> tuple[Any, Any]:
+        """Return the objects to represent and the objects to classify by them."""
+        return pick(objects, kept), pick(objects, asked)
+
+    def remark(self) -> str | None:
+        """Return what a reader of a comparison has to know about the objects, if there is anything."""
         return None
-    column = block.frame[recipe.id]
-    return ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
 
 
-def _numeric(frame: Any, path: str, without: Sequence[str | None]) -> list[str]:
-    """The columns of numbers, but for the label, the names, covey's own and those without a title."""
-    found = [
-        name
-        for name in frame.columns
-        if name and name not in without and not name.startswith(OURS) and is_numeric(frame[name])
-    ]
-    if not found:
-        there = ", ".join(map(str, frame.columns))
-        comma = any(frame[name].astype(str).str.fullmatch(r"-?\d+,\d+").any() for name in frame.columns)
-        raise ValueError(
-            f"{name_of(path)} has no columns of numbers beside the label; say what to compare by --text, --profile or "
-            f"--features; its columns are {there}."
-            + (" Numbers must be written with a point, not with a comma." if comma else "")
-        )
-    return found
+class Rows(Recipe):
+    """Objects that are made of several columns."""
+
+    def described(self) -> str:
+        if not self.columns:
+            return "rows of numbers"
+        more = f" and {len(self.columns) - MOST_NAMED} more" if len(self.columns) > MOST_NAMED else ""
+        return f"the columns {', '.join(self.columns[:MOST_NAMED])}{more}"
+
+
+class NumberRows(Rows):
+    """Rows of numbers, scaled or as they are.
+
+    Scaling is done here rather than by scikit-learn's MinMaxScaler, which multiplies by 1 / spread instead of dividing
+    by spread. The results differ in the last digit, so models that were saved before would give other answers.
+    """
+
+    def from_table(self, block: Block) -> Any:
+        return self.from_matrix(numbers_of(block, self.columns))
+
+    def from_matrix(self, matrix: Any) -> Any:
+        return (matrix - self.settings.lowest) / self.settings.spread if self.is_scaled else matrix
+
+    def scaled(self, objects: Any) -> Recipe:
+        """Return the recipe that brings each column of these objects to 0 .. 1; a column of equal values becomes 0."""
+        if sp.issparse(objects):
+            return super().scaled(objects)
+        lowest, highest = np.asarray(objects).min(axis=0), np.asarray(objects).max(axis=0)
+        spread = np.where(highest > lowest, highest - lowest, 1.0)
+        return NumberRows(replace(self.settings, lowest=lowest, spread=spread))
+
+    def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:
+        similarity = self.settings.similarity
+        if similarity == "hamming" or sp.issparse(objects):  # under hamming, numbers may well be codes
+            return
+        values = np.asarray(objects, dtype=np.float64)
+        warn_of_columns(values, self.columns, similarity, asked_for=asked_for, scaled=scaled)
+
+    def described(self) -> str:
+        return super().described() + (", each scaled to 0 .. 1" if self.columns and self.is_scaled else "")
+
+    @property
+    def is_scaled(self) -> bool:
+        return self.settings.spread is not None
+
+
+class MixedRows(Rows):
+    """Dicts of numbers and other values, for a similarity of the user's own."""
+
+    def from_table(self, block: Block) -> Any:
+        numbers = numbers_of(block, self.settings.numbers) if self.settings.numbers else {}
+        for name in self.columns:
+            check_filled(block, name, empty=True)
+        values = [(numbers if name in numbers else block.frame)[name].tolist() for name in self.columns]
+        return [dict(zip(self.columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+class SquareMatrix(Recipe):
+    """Rows of similarities to all objects."""
+
+    noun: ClassVar[str] = "similarities"
+
+    def from_table(self, block: Block) -> Any:
+        return numbers_of(block, self.columns)
+
+    def function(self) -> Any:
+        return "precomputed"
+
+    @property
+    def similarity_name(self) -> str:
+        return "precomputed"
+
+    def described(self) -> str:
+        return f"rows of {self.noun} to all objects"
+
+    def summary(self) -> str:
+        return self.described()
+
+    def split(self, objects: Any, kept: NDArray[np.intp], asked: NDArray[np.intp]) -> tuple[Any, Any]:
+        """Return rows to represent and rows to classify, both with the columns of what is represented."""
+        X, queries = (np.asarray(part)[:, kept] for part in super().split(objects, kept, asked))
+        return X, queries
+
+
+class DistanceMatrix(SquareMatrix):
+    """Rows of distances to all objects."""
+
+    noun = "distances"
+
+    def function(self) -> Any:
+        return from_distance("precomputed")
+
+
+class Profiles(Recipe):
+    """A profile {key: number} in one column."""
+
+    has_long_rows = True
+
+    def from_table(self, block: Block) -> Any:
+        (name,) = self.columns
+        check_filled(block, name)
+        return [profile_of(value, block, at) for at, value in enumerate(block.frame[name].tolist())]
+
+    def described(self) -> str:
+        return f"the profile in {self.columns[0]}"
+
+    def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
+        return Card.of_profile(title, objects[row])
+
+
+class Texts(Recipe):
+    """Texts in one column: as TF-IDF vectors once their words are learned, or as they are."""
+
+    has_long_rows = True
+
+    def from_table(self, block: Block) -> Any:
+        (name,) = self.columns
+        check_filled(block, name, empty=True)
+        texts = [str(value) for value in block.frame[name].tolist()]
+        return texts if self._vectorizer is None else self._vectorizer.transform(texts)
+
+    @cached_property
+    def _vectorizer(self) -> Any:
+        """The fitted vectorizer; None if texts are compared as they are."""
+        if self.settings.vocabulary is None:
+            return None
+        vectorizer = _new_vectorizer(self.settings.vocabulary)
+        vectorizer.idf_ = self.settings.weights
+        return vectorizer
+
+    def learn(self, objects: Any, verbose: bool) -> tuple[Recipe, Any]:
+        """Learn the words of these texts, and how much each weighs, unless the similarity compares strings."""
+        if self.settings.similarity not in OF_ROWS:
+            return self, objects
+        vectorizer = _new_vectorizer()
+        with progress("weighing words", None, "texts", shown=verbose):
+            vectors = vectorizer.fit_transform(objects)
+        words = vectorizer.get_feature_names_out().tolist()
+        return Texts(replace(self.settings, vocabulary=words, weights=vectorizer.idf_)), vectors
+
+    def described(self) -> str:
+        form = "as TF-IDF" if self.settings.vocabulary is not None else "as it is"
+        return f"the text in {self.columns[0]}, {form}"
+
+    def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
+        return Card.of_text(title, str(block.frame[self.columns[0]].iat[row]).strip().splitlines())
+
+    def remark(self) -> str | None:
+        if self.settings.vocabulary is None:
+            return None
+        return "The weights of words were learned from all texts, those to classify included, but from no labels."
+
+
+def _new_vectorizer(vocabulary: list[str] | None = None) -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(vocabulary=vocabulary, dtype=np.float32)
+
+
+KINDS: dict[str, type[Recipe]] = {
+    "numbers": NumberRows,
+    "mixed": MixedRows,
+    "text": Texts,
+    "profile": Profiles,
+    "matrix": SquareMatrix,
+    "distances": DistanceMatrix,
+}
+"""The class of each kind of recipe that a model file can name."""
+
+
+def recipe_of(settings: Settings) -> Recipe:
+    """Return the recipe with these settings."""
+    return KINDS[settings.kind](settings)
+
+
+def read_recipe(noted: Any) -> Recipe:
+    """Return the recipe that a model file holds; one that covey has not written is refused."""
+    return recipe_of(Settings(**noted).checked())
+
+
+def write_recipe(recipe: Recipe) -> dict[str, Any]:
+    """Return what a model file keeps of a recipe."""
+    return asdict(recipe.settings)

@@ -1,90 +1,189 @@
-"""`covey select`: representatives of each cluster of a table, a model and a picture."""
+"""`covey select`: pick representatives of each cluster of a table, and write them, a model and a picture."""
 
 import logging
-from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import scipy.sparse as sp
-
-from covey.classifier import NearestPrototypeClassifier
-from covey.cli.files import STANDARD, Block, check_output, has_names, may_write, write
+import covey
+from covey.cli.declaration import option
+from covey.cli.files.formats import STANDARD, has_names
 from covey.cli.misuse import MisuseError
-from covey.cli.source import Loaded, Source
-from covey.displays.drawing import figure
-from covey.evaluation import Picture
-from covey.persistence.saving import save
-from covey.runtime.progress import progress
-from covey.selectors.crs import CRS
-from covey.similarity.inputs import pick
-from covey.storage.whole import whole
+from covey.cli.options import RUN, Output, Replacing, Running, Source, at_least_one, finite
+from covey.cli.terminal import log_to_terminal, say, unfinished
+
+if TYPE_CHECKING:
+    from covey.cli.source import Loaded
 
 logger = logging.getLogger("covey")
 
 PICTURES = (".html", ".png", ".svg", ".pdf")
+"""The suffixes of pictures: a page with the map of a cluster, or an image of the coverage of all clusters."""
+
+
+class Graph(StrEnum):
+    auto = "auto"
+    exact = "exact"
+    nn_descent = "nn-descent"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How representatives are selected."""
+
+    k: Annotated[
+        str,
+        option(
+            "-k",
+            what="How many neighbors of each object are looked at. More neighbors give fewer representatives; auto "
+            "lets the number grow with the cluster.",
+        ),
+    ] = "10"
+    coverage: Annotated[
+        float,
+        option(
+            "--coverage",
+            what="The share of each cluster that its representatives must cover; less than 1 leaves out outliers.",
+            min=0.0,
+            max=1.0,
+        ),
+    ] = 0.95
+    threshold: Annotated[
+        str,
+        option(
+            "--threshold",
+            what="How similar an object must be to a representative that covers it: homogeneity (the mean similarity "
+            "of its cluster), a number, or none.",
+        ),
+    ] = "homogeneity"
+    refine: Annotated[bool, option("--refine", what="Look for a smaller selection with the same coverage.")] = False
+    graph: Annotated[
+        Graph,
+        option("--graph", what="How neighbors are found: exact compares all pairs, nn-descent only a few of them."),
+    ] = Graph.auto
+    seed: Annotated[
+        int, option("--seed", what="The seed of all random choices. The same seed gives the same answer.", panel=RUN)
+    ] = 0
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of `covey.CRS`."""
+        words: dict[str, Any] = {"homogeneity": "homogeneity", "none": None}
+        threshold = self.threshold
+        number = None if threshold in words else finite(threshold, "--threshold", "homogeneity, none")
+        return {
+            "n_neighbors": self.k if self.k == "auto" else at_least_one(self.k),
+            "coverage": self.coverage,
+            "threshold": words.get(threshold, number),
+            "refine": self.refine,
+            "graph": str(self.graph),
+            "random_state": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class MoreFiles:
+    """What is written beside the selected rows."""
+
+    model: Annotated[str | None, option("--model", "-m", what="Write a model for covey classify to this file.")] = None
+    picture: Annotated[
+        str | None,
+        option(
+            "--picture",
+            what="Draw to this file: a name in .html gives a map of one cluster to explore, .png, .svg or .pdf the "
+            "coverage of all clusters.",
+        ),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        option("--cluster", what="The cluster that an .html picture shows; by default the largest."),
+    ] = None
 
 
 def select(
-    source: Source,
-    out: str,
-    *,
-    model: str | None = None,
-    picture: str | None = None,
-    cluster: str | None = None,
-    force: bool = False,
-    form: str | None = None,
-    verbose: int = 0,
-    **options: Any,
-) -> tuple[NearestPrototypeClassifier, Loaded]:
-    """Select, and write what was asked for; `options` are CRS's."""
-    _check_outputs(source, [out, model, picture], cluster, form, force)
-    loaded = source.load(verbose)
-    if cluster is not None and cluster not in loaded.labels:
-        raise ValueError(f"--cluster must be one of {', '.join(np.unique(loaded.labels))}, got {cluster!r}.")
-    if sp.issparse(loaded.block.matrix) and has_names(out, form):
-        logger.warning("a table has no room for the columns of a sparse matrix; write .npz or .svmlight to keep them.")
-    selector = CRS(similarity=loaded.similarity, verbose=verbose, **options)
-    fitted = NearestPrototypeClassifier(selector).fit(loaded.objects, loaded.labels)
-    rows = fitted.selector_.sample_indices_
-    if model is not None:
-        names = None if loaded.names is None else [loaded.names[row] for row in np.sort(rows)]
-        save(fitted, model, {"recipe": loaded.recipe.plain(), "names": names, "data": source.path})
-    if picture is not None:
-        with progress("drawing", None, "pictures", shown=verbose > 0):
-            draw(fitted, loaded, picture, cluster)
-    # last, as whoever reads them from a pipe may leave early
-    write(out, _rows(loaded.block, rows), _added(fitted), form, numbers=loaded.recipe.numbers, force=force)
-    return fitted, loaded
-
-
-def _check_outputs(
-    source: Source, paths: Sequence[str | None], cluster: str | None, form: str | None, force: bool
+    source: Source, output: Output, files: MoreFiles, selection: Selection, replacing: Replacing, running: Running
 ) -> None:
-    """What cannot be written is said before the work, not after it."""
-    out, model, picture = paths
-    check_output(str(out), form, streamed=source.is_table(), force=force)
-    files = [path for path in paths if path is not None and path != STANDARD]
-    if len({Path(path).resolve() for path in files}) < len(files):
+    """Select the few rows that stand for the many, cluster by cluster.
+
+    OUT gets the selected rows with all their columns, and four more: covey_row (the number of the row in DATA, from 0),
+    covey_cluster, covey_rank (1 for the row that was selected first) and covey_covers (how many rows it stands for).
+
+    Example: `covey select flowers.csv --label species -k 5 -o few.csv --model flowers.covey --picture map.html`
+    """
+    log_to_terminal(running.quiet)
+    parameters = selection.parameters() | {"n_jobs": running.jobs, "verbose": running.verbose}
+    _check_outputs(source, output, files, replacing.force)
+    with unfinished("nothing was written; run the same command again."):
+        loaded = _load(source, output, files, running.verbose)
+        selector = covey.CRS(similarity=loaded.similarity, **parameters)
+        fitted = covey.NearestPrototypeClassifier(selector).fit(loaded.objects, loaded.labels)
+        _write(fitted, loaded, output, files, source.path, replacing.force, running.verbose)
+    if running.verbose:
+        found = fitted.selector_.prototypes_.values()
+        say(f"compared: {loaded.recipe.summary()}")
+        say(
+            f"{fitted.selector_.sample_indices_.size} of {sum(p.members.size for p in found)} rows selected from "
+            f"{len(found)} cluster(s); {fitted.selector_.n_evaluations_:,} similarities evaluated."
+        )
+
+
+def _check_outputs(source: Source, output: Output, files: MoreFiles, force: bool) -> None:
+    """Refuse what cannot be written before the work, not after it."""
+    from covey.cli.files.writing import check_output, may_write
+
+    is_table = source.hosts or has_names(source.path, source.form)
+    check_output(output.out, output.out_form, as_table=is_table, force=force)
+    named = [path for path in (output.out, files.model, files.picture) if path is not None and path != STANDARD]
+    if len({Path(path).resolve() for path in named}) < len(named):
         raise MisuseError("--out, --model and --picture must be different files.")
-    if picture is not None and Path(picture).suffix not in PICTURES:
-        raise MisuseError(f"--picture must end in one of {', '.join(PICTURES)}, got {picture!r}.")
-    if cluster is not None and (picture is None or not picture.endswith(".html")):
+    if files.picture is not None and Path(files.picture).suffix not in PICTURES:
+        raise MisuseError(f"--picture must end in one of {', '.join(PICTURES)}, got {files.picture!r}.")
+    if files.cluster is not None and (files.picture is None or not files.picture.endswith(".html")):
         raise MisuseError("--cluster says what an .html picture shows; pass --picture with such a name, too.")
-    for path in (model, picture):
+    for path in (files.model, files.picture):
         if path is not None:
             may_write(path, force)
 
 
-def _rows(block: Block, rows: Any) -> Block:
-    labels = None if block.labels is None else block.labels[rows]
-    if block.frame is not None:
-        return Block(block.path, frame=block.frame.iloc[rows])
-    return Block(block.path, matrix=pick(block.matrix, rows), labels=labels, base=block.base)
+def _load(source: Source, output: Output, files: MoreFiles, verbose: bool) -> "Loaded":
+    """Read the labelled objects; say what of them cannot be drawn or written before the work begins."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    from covey.cli.source import load
+
+    loaded = load(source, verbose)
+    if files.cluster is not None and files.cluster not in loaded.labels:
+        raise ValueError(f"--cluster must be one of {', '.join(np.unique(loaded.labels))}, got {files.cluster!r}.")
+    if sp.issparse(loaded.block.matrix) and has_names(output.out, output.out_form):
+        logger.warning("a table has no room for the columns of a sparse matrix; write .npz or .svmlight to keep them.")
+    return loaded
 
 
-def _added(fitted: NearestPrototypeClassifier) -> dict[str, Any]:
-    """For each representative: its row, its cluster, when it was picked and how many it covers."""
+def _write(
+    fitted: Any, loaded: "Loaded", output: Output, files: MoreFiles, data: str, force: bool, verbose: bool
+) -> None:
+    """Write the model, the picture and the selected rows."""
+    from covey.cli.files.writing import write
+    from covey.cli.recipe import write_recipe
+    from covey.runtime.progress import progress
+
+    rows = fitted.selector_.sample_indices_
+    if files.model is not None:
+        names = None if loaded.names is None else [loaded.names[row] for row in sorted(rows.tolist())]
+        covey.save(fitted, files.model, {"recipe": write_recipe(loaded.recipe), "names": names, "data": data})
+    if files.picture is not None:
+        with progress("drawing", None, "pictures", shown=verbose):
+            _draw(fitted, loaded, files.picture, files.cluster)
+    # The rows come last, because whoever reads them from a pipe may leave early.
+    numbers = loaded.recipe.settings.numbers
+    write(output.out, loaded.block.take(rows), _added(fitted), output.out_form, numbers=numbers, force=force)
+
+
+def _added(fitted: Any) -> dict[str, Any]:
+    """Return the columns that are added to the representatives."""
+    import numpy as np
+
     prototypes = list(fitted.selector_.prototypes_.values())
     return {
         "covey_row": fitted.selector_.sample_indices_,
@@ -94,18 +193,20 @@ def _added(fitted: NearestPrototypeClassifier) -> dict[str, Any]:
     }
 
 
-def draw(fitted: NearestPrototypeClassifier, loaded: Loaded, path: str, cluster: str | None) -> None:
-    """A page with the map of a cluster, the largest if none is named; or the coverage of all as an image."""
-    from covey.displays import CoverageDisplay, PrototypeMapDisplay
+def _draw(fitted: Any, loaded: "Loaded", path: str, cluster: str | None) -> None:
+    """Draw a page with the map of a cluster, by default the largest, or the coverage of all clusters as an image."""
+    from covey.displays.drawing import figure
+    from covey.evaluation import Picture
+    from covey.storage.whole import whole
 
     prototypes = fitted.selector_.prototypes_
     if path.endswith(".html"):
         label = cluster or max(prototypes, key=lambda name: prototypes[name].members.size)
         cards = (loaded.card(row) for row in range(len(loaded.block)))
         names = ["; ".join((card.title, *card.lines)) for card in cards]
-        PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=names).write_html(path)
+        covey.PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=names).write_html(path)
         return
     drawn = figure(7, 5)
-    CoverageDisplay.from_estimator(fitted, ax=drawn.subplots())
+    covey.CoverageDisplay.from_estimator(fitted, ax=drawn.subplots())
     with whole(path) as temporary:
         temporary.write_bytes(Picture(Path(path).stem, drawn, "").drawn(Path(path).suffix[1:]))

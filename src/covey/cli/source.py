@@ -1,105 +1,35 @@
 """Labelled objects from the file that a user names."""
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.files import STANDARD, Block, format_of, has_names, read
+from covey.cli.choosing import choose
+from covey.cli.files.block import Block
+from covey.cli.files.formats import STANDARD, Format, format_of
+from covey.cli.files.reading import read
 from covey.cli.misuse import MisuseError
-from covey.cli.recipe import NAMED, Recipe, choose, function_of, labels_of, names_of, require_columns
-from covey.cli.values import check_filled
-from covey.cli.warnings import warn
+from covey.cli.options import Source
+from covey.cli.recipe import Recipe
+from covey.cli.values import check_filled, require_columns
 from covey.evaluation import Card
 from covey.runtime.extras import require
-from covey.runtime.progress import progress
 from covey.storage.errors import FileFormatError
 
 logger = logging.getLogger("covey")
 
 HOST, PROFILE, LABEL = "host", "profile", "label"
-"""Columns of hosts from a log."""
-SHOWN_LINES = 6
-"""Columns on a card."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """What the options say about the input; see `covey select --help`."""
-
-    path: str
-    form: str | None = None
-    label: str | None = None
-    similarity: str = "cosine"
-    features: Sequence[str] = ()
-    text: str | None = None
-    profile: str | None = None
-    matrix: bool = False
-    distances: bool = False
-    scale: bool = False
-    hosts: bool = False
-    labels: str | None = None
-    id: str | None = None
-    columns: Sequence[str] = ()
-
-    def load(self, verbose: int = 0) -> "Loaded":
-        self._check()
-        block, recipe = self._hosts(verbose) if self.hosts else self._table(verbose)
-        function, objects = function_of(recipe.similarity, recipe.kind), recipe.objects(block)
-        if recipe.kind == "text" and recipe.similarity in NAMED:
-            with progress("weighing words", None, "texts", shown=verbose > 0):
-                recipe, objects = recipe.with_vocabulary(objects)
-        warn(recipe, objects, asked_for=self.features, scaled=self.scale)
-        if self.scale:
-            recipe = recipe.scaled(objects)
-            objects = recipe.objects(block)
-        return Loaded(block, recipe, objects, labels_of(block, recipe), names_of(block, recipe), function)
-
-    def is_table(self) -> bool:
-        """Whether its columns have names."""
-        return self.hosts or has_names(self.path, self.form)
-
-    def _check(self) -> None:
-        """Refuse options that would be ignored."""
-        if self.labels is not None and not self.hosts:
-            raise MisuseError("--labels is for --hosts; say which column holds the label by --label.")
-        others = (
-            self.label,
-            self.features,
-            self.text,
-            self.profile,
-            self.matrix,
-            self.distances,
-            self.id,
-            self.columns,
-        )
-        if self.hosts and (any(others) or self.path == STANDARD):
-            raise MisuseError(
-                "--hosts takes a log file, and labels by --labels; leave out other options about columns."
-            )
-        if not self.hosts and self.label is not None and format_of(self.path, self.form) == "svmlight":
-            raise MisuseError("the labels of an svmlight file are its first values; leave out --label.")
-
-    def _table(self, verbose: int) -> tuple[Block, Recipe]:
-        block = read(self.path, self.form, labels=self.label, columns=self.columns, verbose=verbose)
-        options: Any = {"features": self.features, "text": self.text, "profile": self.profile}
-        options |= {"matrix": self.matrix, "distances": self.distances, "id": self.id}
-        return block, choose(block, label=self.label, similarity=self.similarity, **options)
-
-    def _hosts(self, verbose: int) -> tuple[Block, Recipe]:
-        block = read_hosts_block(self.path, verbose)
-        if self.labels is not None:
-            block = Block(self.path, frame=_labelled(block.frame, self.labels))
-        label = LABEL if self.labels is not None else None
-        return block, choose(block, similarity=self.similarity, profile=PROFILE, label=label, id=HOST)
+"""The columns of a table of the hosts in a log."""
+ONE_CLUSTER = "all"
+"""The label of all rows if there are no labels."""
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """The rows, what is done with them, and the objects, labels and names that come of it."""
+    """The rows of a file, the recipe for them, and the objects, labels and names that it has made."""
 
     block: Block
     recipe: Recipe
@@ -109,21 +39,73 @@ class Loaded:
     similarity: Any
 
     def card(self, row: int) -> Card:
-        """What a person can look at of a row: its text, its profile, or its columns."""
-        frame, recipe = self.block.frame, self.recipe
+        """Return what a person can look at of a row."""
         title = f"row {row}" if self.names is None else self.names[row]
-        if frame is None:
-            return Card(title)
-        if recipe.kind == "text":
-            return Card.of_text(title, str(frame[recipe.columns[0]].iat[row]).strip().splitlines())
-        if recipe.kind == "profile":
-            return Card.of_profile(title, self.objects[row])
-        shown = [column for column in frame.columns if column not in (recipe.label, recipe.id)][:SHOWN_LINES]
-        return Card(title, tuple(f"{column}: {frame[column].iat[row]}"[:90] for column in shown))
+        return self.recipe.card(self.block, self.objects, row, title)
 
 
-def read_hosts_block(path: str, verbose: int = 0) -> Block:
-    """The hosts of a log, a row each."""
+def load(source: Source, verbose: bool) -> Loaded:
+    """Read the rows that the options name and make labelled objects of them."""
+    _check(source)
+    block, asked = (_labelled_hosts if source.hosts else _table)(source, verbose)
+    recipe = choose(block, asked)
+    similarity = recipe.function()
+    recipe, objects = recipe.learn(recipe.objects(block), verbose)
+    recipe.warn(objects, asked_for=source.feature_names, scaled=source.scale)
+    if source.scale:
+        recipe = recipe.scaled(objects)
+        objects = recipe.objects(block)
+    return Loaded(block, recipe, objects, _labels(block, recipe), row_names(block, recipe), similarity)
+
+
+def _check(source: Source) -> None:
+    """Refuse options that would be ignored."""
+    if source.labels is not None and not source.hosts:
+        raise MisuseError("--labels is for --hosts; say which column holds the label by --label.")
+    about_columns = (
+        source.label,
+        source.feature_names,
+        source.text,
+        source.profile,
+        source.matrix,
+        source.distances,
+        source.id,
+        source.column_names,
+    )
+    if source.hosts and (any(about_columns) or source.path == STANDARD):
+        raise MisuseError("--hosts takes a log file, and labels by --labels; leave out other options about columns.")
+    if not source.hosts and source.label is not None and format_of(source.path, source.form) is Format.svmlight:
+        raise MisuseError("the labels of an svmlight file are its first values; leave out --label.")
+
+
+def _labels(block: Block, recipe: Recipe) -> NDArray[Any]:
+    """Return the labels as texts; without any, all rows are one cluster."""
+    label = recipe.settings.label
+    if block.frame is None and block.labels is not None:
+        return block.labels.astype(str)
+    if block.frame is None or label is None:
+        return np.full(len(block), ONE_CLUSTER)
+    check_filled(block, label)
+    return np.array([str(value) for value in block.frame[label]])
+
+
+def row_names(block: Block, recipe: Recipe) -> list[str] | None:
+    """Return what the rows are called, if a column says it; a gap is an empty name."""
+    name = recipe.settings.id
+    if name is None or block.frame is None or name not in block.frame.columns:
+        return None
+    column = block.frame[name]
+    return ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
+
+
+def _table(source: Source, verbose: bool) -> tuple[Block, Source]:
+    """Return the rows of a table or matrix, and the options that name its columns."""
+    options: Any = {"labels": source.label, "columns": source.column_names, "verbose": verbose}
+    return read(source.path, source.form, **options), source
+
+
+def read_hosts_block(path: str, verbose: bool = False) -> Block:
+    """Read the hosts of a log, a row for each."""
     from covey.datasets import read_hosts
 
     hosts = read_hosts(path, verbose=verbose)
@@ -134,8 +116,17 @@ def read_hosts_block(path: str, verbose: int = 0) -> Block:
     return Block(path, frame=require("pandas", "cli").DataFrame({HOST: list(hosts.ids), PROFILE: hosts.data}))
 
 
+def _labelled_hosts(source: Source, verbose: bool) -> tuple[Block, Source]:
+    """Return the hosts of a log with their labels, and the options that name their columns."""
+    block = read_hosts_block(source.path, verbose)
+    asked = replace(source, profile=PROFILE, id=HOST)
+    if source.labels is None:
+        return block, asked
+    return Block(source.path, frame=_labelled(block.frame, source.labels)), replace(asked, label=LABEL)
+
+
 def _labelled(hosts: Any, path: str) -> Any:
-    """Hosts with the labels that a table gives them; those without one are left out."""
+    """Return the hosts with the labels that a table gives them; hosts without one are left out."""
     block = read(path)
     if block.frame is None:
         raise ValueError(f"{path} must be a table with the columns {HOST} and {LABEL}.")
@@ -150,7 +141,7 @@ def _labelled(hosts: Any, path: str) -> Any:
 
 
 def _labels_by_host(block: Block) -> dict[str, str]:
-    """The label of each host of a table; a host with two different ones is refused."""
+    """Return the label of each host of a table; a host with two different labels is refused."""
     labels: dict[str, str] = {}
     for column in (HOST, LABEL):
         check_filled(block, column)

@@ -1,4 +1,8 @@
-"""What the command line prints: tables, sentences and errors, in which nothing from a file commands the terminal."""
+"""What the command line prints: tables, sentences and errors.
+
+Labels, names of columns and names of files come from other people. Before they are printed, every character that is
+not printable is escaped, so that nothing from a file can send commands to the terminal.
+"""
 
 import logging
 import sys
@@ -9,12 +13,13 @@ from types import TracebackType
 from typing import Any
 
 
-def shown(value: Any) -> str:
+def cell(value: Any) -> str:
+    """Return a value as a table shows it; None is an empty cell."""
     return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def show(columns: list[str], rows: Any) -> None:
-    """A table on standard output; the first column is text, the others are numbers."""
+    """Print a table to standard output; the first column is text, the others are numbers."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -31,17 +36,17 @@ def show(columns: list[str], rows: Any) -> None:
 
 
 def visible(text: str) -> str:
-    """The text, with all that is no printable sign in Python's notation, so that no escape sequence is left in it."""
+    """Return the text with all characters that are not printable in Python's notation for them."""
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 
 def say(text: str) -> None:
-    """To standard error: standard output may hold the result."""
+    """Print a line to standard error, because standard output may hold the result."""
     print(visible(text), file=sys.stderr)
 
 
 class VisibleFormatter(logging.Formatter):
-    """Log lines may hold names from files."""
+    """Escapes log lines, which may hold names from files."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
@@ -49,23 +54,23 @@ class VisibleFormatter(logging.Formatter):
 
 @contextmanager
 def unfinished(what_then: str) -> Iterator[None]:
-    """Tell what has become of the work when Ctrl-C stops it."""
+    """Say what has become of the work when Ctrl-C stops it."""
     try:
         yield
     except KeyboardInterrupt:
-        print(file=sys.stderr)  # below the ^C of the terminal
+        print(file=sys.stderr)  # a new line below the ^C that the terminal shows
         say(f"covey: stopped; {what_then}")
         raise
 
 
-def speak(quiet: bool) -> None:
-    """Warnings go to standard error; progress is a bar's business."""
+def log_to_terminal(quiet: bool) -> None:
+    """Let warnings go to standard error, unless only errors may be printed."""
     handler = logging.StreamHandler()
     handler.setFormatter(VisibleFormatter("covey: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.ERROR if quiet else logging.WARNING)
 
 
-def show_where(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """The stack of an error, line by line."""
+def show_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print where an error happened, line by line; this takes the place of `sys.excepthook`."""
     for line in "".join(traceback.format_exception(kind, error, trace)).splitlines():
         say(line)

@@ -7,12 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.files import Block
+from covey.cli.files.block import Block
+from covey.cli.files.formats import name_of
 from covey.runtime.extras import require
 
 
+def require_columns(frame: Any, wanted: Sequence[str], path: str) -> None:
+    """Refuse a table that lacks one of the columns."""
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        there = ", ".join(map(str, frame.columns))
+        raise ValueError(
+            f"{name_of(path)} has no column {', '.join(map(repr, missing))}; it has {there}. "
+            "(A file without a header line needs --columns.)"
+        )
+
+
 def check_filled(block: Block, name: str, empty: bool = False) -> None:
-    """Refuse a column with gaps, and unless `empty` with empty texts, naming the first."""
+    """Refuse a column with gaps, and unless `empty` one with empty texts; the message names the first."""
     column = block.frame[name]
     gaps = column.isna().to_numpy(dtype=bool)
     if not empty:
@@ -22,9 +34,10 @@ def check_filled(block: Block, name: str, empty: bool = False) -> None:
 
 
 def is_numeric(column: Any) -> bool:
-    """Whether most values are numbers; if a few are not, better to stumble over them than to drop the column.
+    """Return whether most values are numbers.
 
-    Text in quotes is text in JSON, and what starts with a 0, like 007, is a code.
+    If only a few values are not, the column counts as numeric: refusing these values by name is better than leaving
+    the column out in silence. A text in quotes is a text in JSON, and what starts with a 0, like 007, is a code.
     """
     pandas = require("pandas", "cli")
     there = column.dropna()
@@ -38,11 +51,11 @@ def is_numeric(column: Any) -> bool:
 
 
 def _as_numbers(column: Any) -> NDArray[np.float64]:
-    """The column in numbers, NaN where there is none. True and false are none."""
+    """Return the column as numbers, NaN where a value is none; true and false are none."""
     pandas = require("pandas", "cli")
     if pandas.api.types.is_bool_dtype(column):
         return np.full(len(column), np.nan)
-    if pandas.api.types.is_numeric_dtype(column):  # among them Arrow's decimals, of which to_numeric drops the gaps
+    if pandas.api.types.is_numeric_dtype(column):  # also Arrow's decimals, of which to_numeric would drop the gaps
         numbers = column
     elif pandas.api.types.is_string_dtype(column):
         numbers = pandas.to_numeric(column, errors="coerce")
@@ -53,15 +66,15 @@ def _as_numbers(column: Any) -> NDArray[np.float64]:
 
 
 def _float(value: Any) -> float:
-    """Also of decimals; dates and other things that are no numbers have none."""
+    """Return a number, also of a decimal; NaN of dates and other things that are no numbers."""
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):  # a whole number of hundreds of digits is none for us
+    except (TypeError, ValueError, OverflowError):  # a whole number of hundreds of digits does not fit a float
         return np.nan
 
 
 def numbers_of(block: Block, columns: Sequence[str]) -> Any:
-    """The columns in numbers; the first value that is none is named."""
+    """Return the columns as a frame of numbers; the first value that is none is refused by name."""
     values = np.column_stack([_as_numbers(block.frame[name]) for name in columns])
     bad = ~np.isfinite(values)
     if bad.any():
@@ -76,7 +89,7 @@ def numbers_of(block: Block, columns: Sequence[str]) -> Any:
 
 
 def profile_of(value: Any, block: Block, at: int) -> dict[Any, Any]:
-    """A dict of numbers from a dict, from JSON, or from pairs (as Parquet keeps maps)."""
+    """Return a dict of numbers made of a dict, of JSON, or of pairs, as which Parquet keeps maps."""
     try:
         made = json.loads(value) if isinstance(value, str) else value
         pairs = made if isinstance(made, Mapping) else dict(made)

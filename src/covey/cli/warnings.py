@@ -3,36 +3,35 @@
 import logging
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-
-from covey.cli.recipe import Recipe
 
 logger = logging.getLogger("covey")
 
 UNEVEN = 20
-"""A column this many times larger than the median one leaves the others little to say."""
+"""A column this many times larger than the median column gets a warning.
+
+The number is a judgement: such a column contributes 400 times as much to a product of two rows as the median one.
+"""
 FEWEST_NUMBERED = 20
-"""From so many rows on, a running number is taken for one; a few small numbers may follow each other by chance."""
+"""From so many rows on, whole numbers without gaps are taken for a running number; fewer may be so by chance."""
 IDENTIFIER = re.compile(r"(?i:id|.*[\W_]id)|.*[a-z](Id|ID)")
 """Names like id, host_id, Order-ID and userId."""
 
 
-def warn(recipe: Recipe, objects: Any, *, asked_for: Sequence[str], scaled: bool) -> None:
-    """Log what most likely is not meant about objects that are not scaled yet.
+def warn_of_columns(
+    values: NDArray[np.float64], names: Sequence[str], similarity: str, *, asked_for: Sequence[str], scaled: bool
+) -> None:
+    """Log what most likely is not meant about columns of numbers that are not scaled yet.
 
-    Columns that the user has asked for by name are not taken for identifiers.
+    Columns that the user has asked for by name are not taken for identifiers. If the columns will be `scaled`, none of
+    them can be too large.
     """
-    if recipe.kind != "numbers" or recipe.similarity == "hamming" or sp.issparse(objects):
-        return
-    values = np.asarray(objects, dtype=np.float64)
-    if values.shape[1] == 1 and recipe.similarity == "cosine":
+    if values.shape[1] == 1 and similarity == "cosine":
         logger.warning("cosine tells nothing about a single column; try --similarity euclidean, or --text.")
     features = []
-    for at, name in enumerate(recipe.columns):
+    for at, name in enumerate(names):
         if name not in asked_for and is_identifier(name, values[:, at]):
             logger.warning(
                 "column %r looks like an identifier, but is compared as a number; pass it as --id, or leave it out "
@@ -42,11 +41,11 @@ def warn(recipe: Recipe, objects: Any, *, asked_for: Sequence[str], scaled: bool
         else:
             features.append(at)
     if features and not scaled:
-        _warn_of_large(values[:, features], [recipe.columns[at] for at in features])
+        _warn_of_large(values[:, features], [names[at] for at in features])
 
 
 def is_identifier(name: str, values: NDArray[np.float64]) -> bool:
-    """Whether whole numbers, all different, are called an identifier or follow each other without gaps."""
+    """Return whether whole numbers, all different, are called an identifier or follow each other without gaps."""
     if not (values == np.rint(values)).all() or np.unique(values).size < values.size:
         return False
     running = values.size >= FEWEST_NUMBERED and np.ptp(values) == values.size - 1
@@ -55,6 +54,6 @@ def is_identifier(name: str, values: NDArray[np.float64]) -> bool:
 
 def _warn_of_large(values: NDArray[np.float64], names: Sequence[str]) -> None:
     sizes = np.abs(values).mean(axis=0)
-    if sizes.max() > UNEVEN * max(np.median(sizes), 1e-300):
+    if sizes.max() > UNEVEN * max(np.median(sizes), 1e-300):  # the median may be 0
         largest = names[int(np.argmax(sizes))]
         logger.warning("column %r is far larger than the others and decides nearly alone; try --scale.", largest)

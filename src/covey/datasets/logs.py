@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from covey.runtime.progress import progress
-from covey.storage.broken import naming
 from covey.storage.delimiter import delimiter_of
-from covey.storage.errors import FileFormatError
+from covey.storage.errors import FileFormatError, naming
 from covey.storage.packed import open_text
 
 DAY = 86_400

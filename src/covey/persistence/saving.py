@@ -19,7 +19,7 @@ from covey.persistence.format import FORMAT, JSON, most_json
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityWriter
 from covey.persistence.values import Writer, refusing
-from covey.storage.archive import justified
+from covey.storage.limits import justified
 from covey.storage.whole import whole
 
 

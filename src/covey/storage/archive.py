@@ -23,29 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.runtime.memory import check_fits
+from covey.storage.limits import MOST_RATIO, justified
 
-FREE = 64 * 2**20
-MOST_RATIO = 100
-"""Deflate packs equal bytes 1026:1, and the real tables of numbers that we measured 2:1 to 20:1. Only large tables of
-almost nothing but zeros exceed 100:1 (one-hot columns of 100 categories in float64: 248:1); the message tells their
-owners the remedy. A writer that must be able to read its own archives stores arrays beyond `FREE` bytes unpacked."""
 MOST_HEADER = 2**16
+"""The most bytes that an NPY header may take. Headers of plain arrays take 128; only many named fields take more."""
 PART = 2**20
-"""So many bytes are inflated at once."""
+"""How many bytes are inflated at once: far fewer than `FREE`, so that inflating costs no memory worth mentioning."""
 LAST_CHARACTER = 0x10FFFF
-
-
-def justified(size: int) -> int:
-    """How many bytes a file of this size may declare or unpack to.
-
-    That is `FREE` for the smallest file, and beyond it `MOST_RATIO` bytes for each byte of the file: an attack on
-    memory must itself be large.
-    """
-    return max(FREE, MOST_RATIO * size)
+"""The largest number of a character in Unicode."""
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """The array in a member in NumPy's NPY format.
+    """Read the array in a member that is in NumPy's NPY format.
 
     Raises ValueError if the member is missing or damaged, holds Python objects, or declares more than it can hold.
     """
@@ -64,7 +53,7 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 
 def read_bytes(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """The bytes of a member that is no array.
+    """Read the bytes of a member that is no array.
 
     Raises ValueError if the member is missing or damaged, or declares more than `most` bytes.
     """
@@ -76,7 +65,7 @@ def read_bytes(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
 
 @contextmanager
 def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[Any, int]]:
-    """The stream of a member and its declared size; whatever goes wrong with it is a ValueError that names it."""
+    """Yield the stream of a member and its declared size; whatever goes wrong becomes a ValueError that names it."""
     if name not in archive.NameToInfo:
         raise ValueError(f"the archive holds no member {name!r}")
     _check_ratio(archive)
@@ -91,6 +80,7 @@ def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[Any, int]]:
 
 
 def _check_ratio(archive: zipfile.ZipFile) -> None:
+    """Refuse an archive whose members declare more bytes than its size justifies."""
     file = archive.fp
     if file is None:
         raise ValueError("the archive is closed")
@@ -104,7 +94,7 @@ def _check_ratio(archive: zipfile.ZipFile) -> None:
 
 
 def _header(head: BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether columns come first, and type; the position is then that of the content."""
+    """Read the shape, whether columns come first, and the type; the content begins where reading ends."""
     version = np.lib.format.read_magic(head)
     if version == (1, 0):
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(head)
@@ -120,7 +110,7 @@ def _header(head: BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 
 def _filled(n_bytes: int, start: bytes, stream: Any) -> NDArray[np.uint8]:
-    """So many bytes: those at the start, then those of the stream."""
+    """Return `n_bytes` bytes: first those of `start`, then those of the stream."""
     check_fits(n_bytes, "its content", "use a machine with more memory")
     content = np.empty(n_bytes, dtype=np.uint8)
     content[: len(start)] = np.frombuffer(start, dtype=np.uint8)
@@ -135,7 +125,7 @@ def _filled(n_bytes: int, start: bytes, stream: Any) -> NDArray[np.uint8]:
 
 
 def _check_characters(array: NDArray[Any]) -> None:
-    """Refuse numbers that are no characters: Python cannot make texts of them."""
+    """Refuse a text that holds numbers above those of all characters; Python cannot make a string of it."""
     if array.dtype.kind == "U" and array.size:
         codes = array.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
         if int(codes.max()) > LAST_CHARACTER:

@@ -1,4 +1,7 @@
-"""The error that a broken file raises."""
+"""The one error that a broken file raises, and how the errors of other libraries become it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class FileFormatError(ValueError):
@@ -6,3 +9,24 @@ class FileFormatError(ValueError):
 
     The message names the file and says what is wrong with it.
     """
+
+
+@contextmanager
+def naming(name: str, verdict: str = "cannot be read") -> Iterator[None]:
+    """Turn whatever is raised while a file is read into a FileFormatError that names the file.
+
+    The libraries that read files raise many kinds of errors. A missing file and a missing library are no faults of the
+    content, so their errors stay as they are.
+    """
+    try:
+        yield
+    except (FileFormatError, FileNotFoundError, ImportError):
+        raise
+    except Exception as error:
+        remedy = "; save it as UTF-8" if isinstance(error, UnicodeError) else ""
+        raise FileFormatError(f"{name} {verdict}: {first_line(error)}{remedy}.") from error
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, in one line and without a full stop."""
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,4 +1,4 @@
-"""Files that may be packed: their name says how."""
+"""Files that may be packed. The suffix of a file says how: .gz, .xz, .bz2 or .zst."""
 
 import bz2
 import gzip
@@ -11,17 +11,22 @@ from typing import IO, Any
 
 from covey.runtime.extras import require
 from covey.runtime.progress import Bar
-from covey.storage.archive import MOST_RATIO, justified
+from covey.storage.limits import MOST_RATIO, justified
 
 Share = Callable[[], float]
-
-
+"""A function that says which share of a file has been read, from 0 to 1."""
 STEP = 1024
-"""Bytes of a .zst file that are unpacked at once: its blocks of 4 bytes may hold 128 KiB, so this is 32 MiB at most."""
+"""How many bytes of a .zst file are unpacked at once.
+
+A block of 4 bytes may stand for 128 KiB of equal bytes, so one step yields at most 32 MiB.
+"""
 
 
 class _ZstdReader(RawIOBase):
-    """What the frames of a .zst file hold; zstandard's own reader takes a frame that is cut off for a whole one."""
+    """The unpacked bytes of a .zst file.
+
+    The reader of the library zstandard takes a frame that is cut off for a whole one; this one raises EOFError.
+    """
 
     def __init__(self, file: Any) -> None:
         self._file, self._new_frame = file, require("zstandard", "cli").ZstdDecompressor().decompressobj
@@ -52,24 +57,27 @@ class _ZstdReader(RawIOBase):
 
 
 def _zstd(file: Any, mode: str, **options: Any) -> Any:
+    """Open a .zst file, as `gzip.open` does a .gz file."""
     if mode == "rb":
         return BufferedReader(_ZstdReader(file.open("rb") if isinstance(file, Path) else file))
     return require("zstandard", "cli").open(file, mode, **options)
 
 
 PACKED: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open, ".zst": _zstd}
+"""The function that opens a packed file, by the file's last suffix."""
 
 
 def open_packed(path: Path, mode: str = "rb", **options: Any) -> Any:
-    """Open a file, unpacking or packing on the way if its name says so."""
+    """Open a file; unpack or pack its content on the way if its name says so."""
     return PACKED.get(path.suffix.lower(), open)(path, mode, **options)
 
 
 @contextmanager
 def open_text(path: Path, bar: Bar | None = None, errors: str = "strict") -> Iterator[tuple[IO[str], Share]]:
-    """The text in a file, unpacked if its name says so, and a function that tells how much of the file has been read.
+    """Yield the text in a file, unpacked if its name says so, and a function that says which share has been read.
 
-    The bar watches it, too. A packed file that unpacks to more than its size justifies raises ValueError.
+    The progress bar watches the same share. A packed file that unpacks to more than its size justifies raises
+    ValueError.
     """
     size = max(path.stat().st_size, 1)
     opener = PACKED.get(path.suffix.lower())
@@ -80,12 +88,12 @@ def open_text(path: Path, bar: Bar | None = None, errors: str = "strict") -> Ite
         try:
             yield TextIOWrapper(stream, encoding="utf-8-sig", errors=errors, newline=""), lambda: raw.tell() / size
         finally:
-            if bar is not None:  # it is drawn once more after the file is closed
+            if bar is not None:  # the bar is drawn once more after the file is closed
                 bar.watch(lambda: (size / 1e6, size / 1e6))
 
 
 class _Capped(RawIOBase):
-    """What a packed file of `size` bytes unpacks to, up to what that size justifies."""
+    """The unpacked bytes of a file of `size` bytes, up to what that size justifies."""
 
     def __init__(self, content: Any, size: int) -> None:
         self._content, self._size, self._left = content, size, justified(size)

@@ -1,15 +1,25 @@
-"""Files that are written whole or not at all: under a temporary name first, then renamed."""
+"""Files that are written whole or not at all.
+
+1. The content is written to a temporary file beside the target.
+2. The temporary file gets the mode of the file that it replaces. A new file has the mode that the umask gives it.
+3. The content is forced to the disk. Otherwise a crash after step 4 could leave an empty file under the target's name.
+4. The temporary file is renamed to the target, which is one step for every other process.
+5. The folder is forced to the disk, so that the new name survives a crash, too.
+
+If anything is raised on the way, the temporary file is removed and the target is as it was.
+"""
 
 import os
+import stat
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """Where a file would be written, behind links; refused if that is no place for a file, or cannot be written to."""
+    """Return where a file would be written, behind links; refuse a place that cannot hold or take a file."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path must lie in an existing folder, got {str(target.parent)!r}; create it first.")
@@ -20,7 +30,7 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder in which no file can be made, or in which it cannot be created if it is not there yet."""
+    """Refuse a folder in which no file can be made, or which cannot be created if it is not there yet."""
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     try:
         with tempfile.TemporaryFile(dir=there):  # permissions alone do not tell: a disk may be read-only, or full
@@ -33,12 +43,35 @@ def check_folder(folder: Path) -> None:
 
 @contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """The temporary path to write to; it takes the place of `path` if nothing is raised, and is gone otherwise."""
+    """Yield a temporary path to write to; it takes the place of `path` when the block ends without an error."""
     target = check_target(path)
-    # the suffixes stay, as they tell writers the format
+    # The name keeps its suffixes, because they tell writers the format.
     temporary = target.with_name(f".{uuid.uuid4().hex}.{target.name}")
+    replaced = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     try:
+        # What replaces a file may be as private as that file, so nobody else may read it while it is being written.
+        temporary.touch(mode=0o666 if replaced is None else 0o600, exist_ok=False)
         yield temporary
+        _finish(temporary, replaced)
         os.replace(temporary, target)
+        with suppress(OSError):  # not every system can open a folder, and not every file system can sync one
+            _sync_folder(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _finish(path: Path, mode: int | None) -> None:
+    """Give the file its mode, unless it is None, and wait until the system has written the file to the disk."""
+    with path.open("r+b") as file:  # opened before its new mode may forbid writing
+        if mode is not None:
+            path.chmod(mode)
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the system has written the names of a folder's files to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

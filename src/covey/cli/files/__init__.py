@@ -1,24 +1,14 @@
-"""Tables in files: what is in them, block by block, and back into files. Needs the extra `cli`."""
+"""Tables and matrices in files: how rows come in block by block, and how they go out again. Needs the extra `cli`.
 
-from covey.cli.files.block import Block, name_of
-from covey.cli.files.formats import FORMATS, STANDARD, format_of, has_names
-from covey.cli.files.reading import blocks, read
-from covey.cli.files.writing import TYPED, Writer, beside, check_output, may_write, write, writer
+The way of the data:
 
-__all__ = [
-    "FORMATS",
-    "STANDARD",
-    "TYPED",
-    "Block",
-    "Writer",
-    "beside",
-    "blocks",
-    "check_output",
-    "format_of",
-    "has_names",
-    "may_write",
-    "name_of",
-    "read",
-    "write",
-    "writer",
-]
+1. `formats.py` finds the format of a file by its name, or takes the one that the user has named.
+2. `reading.py` asks the reader of that format for `Block`s of rows (`block.py`). Values stay as the file has them.
+3. `writing.py` hands blocks to the writer of the output's format.
+
+One file holds the reader and the writer of a format: `delimited.py` (CSV and TSV), `jsonl.py`, `parquet.py`, `npz.py`
+and `svmlight.py`. `opening.py` gives them the text of a file, and `checks.py` holds what several of them refuse.
+
+To add a format, add a member to `Format`, write its file, and enter its reader in `READERS` and its writer in one of
+the tables of `writing.py`.
+"""

@@ -1,30 +1,45 @@
-"""Rows of a file, and how a file is cut into them."""
+"""Rows of a file, and how a file is cut into blocks of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.files.formats import STANDARD
+from covey.cli.files.formats import name_of
 from covey.runtime.progress import Bar
 
 CELLS = 2_000_000
-"""In a block, about."""
+"""About how many values a block holds: 2 million texts of a few characters take some 100 MB."""
 
 
 @dataclass(frozen=True)
 class How:
-    """How a file is read: names for columns without any, the most rows of a block, and the bar that watches."""
+    """How a file is read.
+
+    Attributes
+    ----------
+    columns : sequence of str
+        Names for the columns of a CSV or TSV without a header.
+    labels : str or None
+        The name of the array of labels in an .npz file.
+    base : int or None
+        The number of the first column in an svmlight file, 0 or 1; None if the file is to tell.
+    most_rows : int
+        The most rows of a block.
+    bar : Bar or None
+        The progress bar that watches the reading.
+    """
 
     columns: Sequence[str]
+    labels: str | None
+    base: int | None
     most_rows: int
     bar: Bar | None
 
     def n_rows(self, n_columns: int) -> int:
-        """How many rows of so many columns make a block."""
+        """Return how many rows of so many columns make a block."""
         return int(np.clip(CELLS // max(n_columns, 1), 1, self.most_rows))
 
 
@@ -42,13 +57,13 @@ class Block:
     matrix : array, CSR array or None
         The rows, if their columns have no names.
     labels : array or None
-        Those that come with a matrix.
+        The labels that come with a matrix.
     lines : int array or None
         The line on which each row ends, if the file has lines.
     share : float or None
-        How much of the file has been read after it, if that is known.
+        Which share of the file has been read up to the end of this block, if that is known.
     base : int or None
-        From what an svmlight file counts columns.
+        The number of the first column in an svmlight file, 0 or 1.
     """
 
     path: str
@@ -63,18 +78,14 @@ class Block:
     def __len__(self) -> int:
         return len(self.frame) if self.frame is not None else int(self.matrix.shape[0])
 
+    def take(self, rows: NDArray[Any]) -> "Block":
+        """Return some of the rows as a block of their own."""
+        if self.frame is not None:
+            return Block(self.path, frame=self.frame.iloc[rows])
+        labels = None if self.labels is None else self.labels[rows]
+        return Block(self.path, matrix=self.matrix[rows], labels=labels, base=self.base)
+
     def place(self, at: int) -> str:
-        """Where one of the rows stands, for a message."""
+        """Return where one of the rows stands, for a message."""
         where = f"row {self.first + at}" if self.lines is None else f"line {self.lines[at]}"
         return f"{name_of(self.path)}, {where}"
-
-
-def name_of(path: str) -> str:
-    return "standard input" if path == STANDARD else path
-
-
-def check_exists(path: str) -> None:
-    if path == STANDARD:
-        raise ValueError("this format cannot be read from standard input; pass a file.")
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"{path}: no such file.")

@@ -1,50 +1,99 @@
-"""Which format a file has: its name says it, or the user."""
+"""Which formats of files there are, and which one a file has: its name says it, or the user does."""
 
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from covey.storage.packed import PACKED
 
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".npz": "npz",
-    ".svmlight": "svmlight",
-    ".svm": "svmlight",
-    ".libsvm": "svmlight",
-}
-PACKS_ITSELF = ("npz", "parquet")
 STANDARD = "-"
-"""Standard input or output."""
+"""The name of standard input and standard output."""
 
 
-def has_names(path: str, named: str | None = None) -> bool:
-    """Whether the columns of a file of this format have names."""
-    return format_of(path, named) not in ("npz", "svmlight")
+@dataclass(frozen=True)
+class Facts:
+    """What the rest of covey has to know about a format.
+
+    Attributes
+    ----------
+    suffixes : tuple of str
+        The suffixes of its files.
+    is_table : bool
+        Whether columns have names. Such files are read and written block by block, others as a whole.
+    is_typed : bool
+        Whether numbers differ from texts. In CSV and TSV every value is a text.
+    is_text : bool
+        Whether files consist of lines of text, so that they can be packed by gzip and the like.
+    verdict : str
+        What is said about a file that cannot be read.
+    """
+
+    suffixes: tuple[str, ...]
+    is_table: bool = True
+    is_typed: bool = False
+    is_text: bool = True
+    verdict: str = "cannot be read"
 
 
-def format_of(path: str, named: str | None = None, option: str = "--format") -> str:
-    """The format that the user has named, or that the path's suffix names; standard input and output are CSV."""
-    known = sorted(set(FORMATS.values()))
+class Format(StrEnum):
+    """A format of files; its `facts` say what is special about it."""
+
+    facts: Facts
+
+    csv = "csv", Facts((".csv",))
+    tsv = "tsv", Facts((".tsv",))
+    jsonl = "jsonl", Facts((".jsonl", ".ndjson"), is_typed=True)
+    parquet = (
+        "parquet",
+        Facts((".parquet", ".pq"), is_typed=True, is_text=False, verdict="is no Parquet file, or damaged"),
+    )
+    npz = "npz", Facts((".npz",), is_table=False, is_text=False, verdict="is no .npz file, or damaged")
+    svmlight = "svmlight", Facts((".svmlight", ".svm", ".libsvm"), is_table=False)
+
+    def __new__(cls, name: str, facts: Facts) -> "Format":
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.facts = facts
+        return member
+
+
+SUFFIXES = {suffix: kind for kind in Format for suffix in kind.facts.suffixes}
+"""The format of files with a suffix."""
+NAMES = {str(kind): kind for kind in Format}
+"""The formats by their names."""
+
+
+def format_of(path: str, named: str | None = None, option: str = "--format") -> Format:
+    """Return the format that the user has named, or else the one that the path's suffix names.
+
+    Standard input and output are CSV. `option` is the option that the user can pass if the path says nothing.
+    """
     if named is not None:
-        if named not in known:
-            raise ValueError(f"format must be one of {', '.join(known)}, got {named!r}.")
-        return named
+        if named not in NAMES:
+            raise ValueError(f"format must be one of {', '.join(sorted(NAMES))}, got {named!r}.")
+        return NAMES[named]
     if path == STANDARD:
-        return "csv"
+        return Format.csv
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     packed = bool(suffixes) and suffixes[-1] in PACKED
     if packed:
         suffixes.pop()
-    if suffixes and suffixes[-1] in FORMATS:
-        kind = FORMATS[suffixes[-1]]
-        if packed and kind in PACKS_ITSELF:
+    if suffixes and suffixes[-1] in SUFFIXES:
+        kind = SUFFIXES[suffixes[-1]]
+        if packed and not kind.facts.is_text:
             raise ValueError(f"{path!r}: {kind} files are packed inside; leave out the last suffix.")
         return kind
     raise ValueError(
-        f"the name of {path!r} does not say its format: give it one of the suffixes {', '.join(FORMATS)} "
+        f"the name of {path!r} does not say its format: give it one of the suffixes {', '.join(SUFFIXES)} "
         f"(also packed: {', '.join(PACKED)}), or pass {option}."
     )
+
+
+def has_names(path: str, named: str | None = None) -> bool:
+    """Return whether the columns of a file have names, going by its format."""
+    return format_of(path, named).facts.is_table
+
+
+def name_of(path: str) -> str:
+    """Return what messages call a file."""
+    return "standard input" if path == STANDARD else path

@@ -1,0 +1,87 @@
+"""CSV and TSV: lines of values with a delimiter between them, read and written block by block."""
+
+import csv
+import sys
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from covey.cli.files.block import Block, How
+from covey.cli.files.checks import check_names
+from covey.cli.files.formats import name_of
+from covey.cli.files.jsonl import as_json
+from covey.cli.files.opening import open_input
+from covey.runtime.extras import require
+from covey.storage.delimiter import delimiter_of
+from covey.storage.errors import FileFormatError
+
+
+def read_delimited(path: str, how: How, delimiter: str | None = None) -> Iterator[Block]:
+    """Yield the rows of a file in blocks, every value as the text that it is.
+
+    If no delimiter is given, the header says which one it is.
+    """
+    pandas = require("pandas", "cli")
+    csv.field_size_limit(sys.maxsize)  # a field may hold a long text
+    with open_input(path, how.bar) as (file, share):
+        top, n_above = _first_filled_line(path, file)
+        reader = csv.reader(chain([top], file), delimiter=delimiter or delimiter_of(top), strict=True)
+        try:
+            header = list(how.columns) or [name.strip() for name in next(reader)]
+            check_names("--columns" if how.columns else f"{name_of(path)}, line {n_above + reader.line_num}", header)
+            rows = _rows(path, reader, len(header), n_above)
+            while part := list(islice(rows, how.n_rows(len(header)))):
+                values, lines = zip(*part, strict=True)
+                frame = pandas.DataFrame(list(values), columns=header, dtype="str")
+                yield Block(path, frame=frame, lines=np.array(lines), share=share())
+        except csv.Error as error:
+            raise FileFormatError(f"{name_of(path)}, line {n_above + reader.line_num}: {error}.") from error
+
+
+def _first_filled_line(path: str, file: Iterator[str]) -> tuple[str, int]:
+    """Return the first line that is not empty, and how many lines stand above it."""
+    for n_above, line in enumerate(file):
+        if line.lstrip().startswith("{"):
+            raise FileFormatError(f"{name_of(path)} looks like JSON Lines; pass --format jsonl.")
+        if line.strip():
+            return line, n_above
+    raise FileFormatError(f"{name_of(path)} is empty.")
+
+
+def _rows(path: str, reader: Any, width: int, n_above: int) -> Iterator[tuple[list[str], int]]:
+    """Yield each row and the line on which it ends; empty lines are no rows."""
+    for row in reader:
+        line = n_above + reader.line_num
+        if len(row) == width:
+            yield row, line
+        elif row:
+            raise FileFormatError(f"{name_of(path)}, line {line}: the header has {width} columns, the row {len(row)}.")
+
+
+class DelimitedWriter:
+    """Writes frames to a text file, with a header above the first."""
+
+    def __init__(self, file: Any, delimiter: str) -> None:
+        self._file, self._delimiter = file, delimiter
+        self._header = True
+
+    def __call__(self, frame: Any) -> None:
+        nested = {name: frame[name].map(_nested_as_json) for name in frame if _is_nested(frame[name])}
+        frame.assign(**nested).to_csv(
+            self._file, sep=self._delimiter, index=False, header=self._header, lineterminator="\n"
+        )
+        self._header = False
+
+
+def _is_nested(column: Any) -> bool:
+    """Return whether the column holds lists or dicts, for which CSV has no form of its own."""
+    there = column.dropna()
+    return len(there) > 0 and isinstance(there.iloc[0], dict | list | tuple | np.ndarray)
+
+
+def _nested_as_json(value: Any) -> str:
+    if isinstance(value, list | tuple | np.ndarray) and len(value) and isinstance(value[0], tuple):
+        value = dict(value)  # Arrow hands out a map as a list of pairs
+    return as_json(value)

@@ -1,0 +1,70 @@
+"""Parquet: tables whose columns have names and types, read and written block by block."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+
+from covey.cli.files.block import Block, How
+from covey.cli.files.checks import BYTES_OF_CELL, check_names
+from covey.cli.files.formats import name_of
+from covey.cli.files.opening import check_exists
+from covey.runtime.extras import require
+from covey.storage.errors import FileFormatError
+from covey.storage.limits import MOST_RATIO, justified
+
+
+def read_parquet(path: str, how: How) -> Iterator[Block]:
+    """Yield the rows of a file in blocks, in the types of Arrow, which lose nothing."""
+    pandas, parquet = require("pandas", "cli"), require("pyarrow.parquet", "cli")
+    check_exists(path)
+    # Without pandas' own metadata, what was an index in pandas is a column like the others.
+    options = {"types_mapper": pandas.ArrowDtype, "ignore_metadata": True}
+    with parquet.ParquetFile(path) as file:
+        names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+        check_names(name_of(path), names)
+        done = 0
+        for batch in file.iter_batches(how.n_rows(len(names)), columns=names):
+            batch.validate(full=True)  # otherwise bytes that are no text would be noticed only when they are printed
+            done += batch.num_rows
+            yield Block(path, frame=batch.to_pandas(**options), share=done / max(file.metadata.num_rows, done, 1))
+
+
+def check_declared_rows(path: str) -> None:
+    """Refuse a file that declares many more values than its size justifies, before it is read as a whole."""
+    parquet = require("pyarrow.parquet", "cli")
+    check_exists(path)
+    declared, size = parquet.read_metadata(path), os.path.getsize(path)
+    n_rows = max(declared.num_rows, sum(declared.row_group(at).num_rows for at in range(declared.num_row_groups)))
+    if n_rows * declared.num_columns * BYTES_OF_CELL > justified(size):
+        raise FileFormatError(
+            f"{path} declares {n_rows} rows of {declared.num_columns} columns, which take more than {MOST_RATIO} times "
+            f"the {size} bytes of the file and may be an attack on memory; if it is your own, save it as CSV."
+        )
+
+
+class ParquetWriter:
+    """Writes frames to a file; the first one decides the types of the columns."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stack = ExitStack()
+        self._opened: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.close()
+
+    def __call__(self, frame: Any) -> None:
+        pyarrow, parquet = require("pyarrow", "cli"), require("pyarrow.parquet", "cli")
+        schema = None if self._opened is None else self._opened.schema
+        try:
+            table = pyarrow.Table.from_pandas(frame, preserve_index=False, schema=schema)
+        except pyarrow.ArrowException as error:
+            raise ValueError(f"the values of a column do not fit one type of Parquet: {error}; write CSV.") from error
+        if self._opened is None:
+            self._opened = self._stack.enter_context(parquet.ParquetWriter(self._path, table.schema))
+        self._opened.write_table(table)
