@@ -45,8 +45,8 @@ off by a few hundred units. Two sums that are equal on paper fail to tie only if
 them, which happens less than once in 10 000 times."""
 
 COVERAGE_ROUNDING = 1e-9
-"""How much coverage * n may exceed a whole number by rounding and still count as that number. Rounding stays below it for a
-few million objects; beyond, one object more than needed may be covered."""
+"""How much coverage * n may exceed a whole number by rounding and still count as that number. Rounding stays below it
+for a few million objects; beyond, one object more than needed may be covered."""
 
 
 @dataclass(frozen=True, eq=False)
