@@ -19,6 +19,7 @@ from covey.graph import groups, met, tree
 from covey.graph import lists as _lists
 from covey.graph.candidates import Candidates
 from covey.runtime import prefetch
+from covey.runtime.executor import Executor
 from covey.selectors import ds3_admm, ds3_facility
 from covey.similarity import bounds, equal
 from covey.similarity import kernels as _kernels
@@ -68,7 +69,7 @@ def choose_case():
 
 
 def join_case(lasting):
-    candidates = Candidates.sample(_lists.NeighborLists(*filled_lists()[:3]), 3, 4, 7, 1)
+    candidates = Candidates.sample(_lists.NeighborLists(*filled_lists()[:3]), 3, 4, 7, Executor(1))
     new_of, old_of = candidates.new_of, candidates.old_of
     marks = bitmap(12) if lasting else (np.zeros(1, np.uint64), np.zeros(12, np.int64))
     holders = (new_of.starts, new_of.objects, old_of.starts, old_of.objects)

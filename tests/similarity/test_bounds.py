@@ -56,9 +56,9 @@ def test_no_score_exceeds_its_bound(similarity, kind, dtype, width, seed):
         return
     assert bounds is not None
     scores = space.score(i, j)
-    assert np.all(bounds.of(i, j, 1) >= scores)
+    assert np.all(bounds.of(i, j) >= scores)
     if bounds.exact:
-        np.testing.assert_array_equal(bounds.of(i, j, 1), scores)
+        np.testing.assert_array_equal(bounds.of(i, j), scores)
     whole = kind in ("whole", "signed") or similarity == "jaccard"
     assert bounds.exact == (whole and space._measure.statistic == "dot") or not X.any()
 
@@ -68,7 +68,7 @@ def test_bounds_are_close_on_images(fashion):
     X = fashion[0][:300].astype(np.float32) / 255
     space = space_of(X, resolve("cosine"))
     i, j = all_pairs(300)
-    gap = space.bounds().of(i, j, 1) - space.score(i, j)
+    gap = space.bounds().of(i, j) - space.score(i, j)
     assert gap.min() >= 0
     assert gap.max() < 0.01
 
@@ -131,4 +131,4 @@ def test_rows_too_wide_for_32_bits_have_no_bounds():
     assert space_of(X, resolve("cosine")).bounds() is None
     widest = space_of(X[:, 1:], resolve("dot")).bounds()
     assert widest is not None
-    assert widest.of(*all_pairs(2), 1)[1] == 255.0**2 * _bounds.WIDEST
+    assert widest.of(*all_pairs(2))[1] == 255.0**2 * _bounds.WIDEST
