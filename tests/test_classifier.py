@@ -339,4 +339,4 @@ def test_the_default_takes_centred_data(digits):
     """Cosines of centred rows are often negative; they weigh nothing, but no data is refused."""
     X, y, queries, truth = digits
     model = make_pipeline(StandardScaler(), covey.NearestPrototypeClassifier()).fit(X, y)
-    assert model.score(queries, truth) > 0.9
+    assert model.score(queries, truth) > 0.8
