@@ -17,7 +17,7 @@ from covey.similarity.similarity import Similarity
 from covey.similarity.spaces.rows import RowSpace
 
 NO_NUMBERS: dict[str, Any] = {"text": str, "dates": (date, timedelta, np.datetime64, np.timedelta64)}
-"""What a column of objects may hold that a similarity of rows cannot compare."""
+"""What a column of objects may hold that is not a number, and how an error calls it."""
 
 
 class RowCollection(Collection):
@@ -30,7 +30,7 @@ class RowCollection(Collection):
 
     @classmethod
     def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "RowCollection":
-        """X, checked."""
+        """Check X and make a collection of it."""
         _check_columns(X)
         objects = check_rows(X, estimator)
         check_domain(objects, measure_of(similarity).domain, similarity.function)
@@ -59,7 +59,7 @@ class RowCollection(Collection):
         return RowSpace(self.similarity, self._measure, rows_of(queries, dtype), self._rows_in(dtype), n_jobs)
 
     def _rows_in(self, dtype: Any) -> Rows:
-        """The rows in a precision, converted when they are first asked for."""
+        """Return the rows in a given precision. They are converted when they are first asked for."""
         name = np.dtype(dtype).name
         if name not in self._prepared:
             self._prepared[name] = rows_of(self.objects, dtype)
@@ -73,7 +73,10 @@ class RowCollection(Collection):
 
 
 def _check_columns(X: Any) -> None:
-    """Refuse text and dates: say what a similarity of rows needs before scikit-learn says that a string is no float."""
+    """Refuse text and dates.
+
+    The error says what a similarity of rows needs, where scikit-learn would only say that a string is no float.
+    """
     if first_is(X, str):
         raise ValueError(
             "X must hold rows of numbers, sets or dicts of numbers for this similarity, got strings; "
