@@ -23,7 +23,7 @@ from covey.similarity.inputs import are_profiles, check_input
 from covey.similarity.named import measure_of
 from covey.similarity.numbers import check_domain
 from covey.similarity.rows import CsrRows
-from covey.similarity.similarity import LARGEST, Similarity
+from covey.similarity.similarity import LARGEST, Measure, Similarity
 from covey.similarity.spaces.rows import RowSpace
 
 
@@ -41,7 +41,6 @@ class ProfileCollection(Collection):
         self, similarity: Similarity, objects: list[Any], rows: Positions | None = None, given: Any = None
     ) -> None:
         super().__init__(similarity, objects, rows, given)
-        self._measure = measure_of(similarity)
         if self._measure.statistic == "mismatches":
             raise ValueError(
                 f"similarity={similarity.function!r} needs rows of one width, got sets or dicts; use 'jaccard'."
@@ -51,6 +50,11 @@ class ProfileCollection(Collection):
     def of(cls, X: Any, similarity: Similarity) -> "ProfileCollection":
         """Check X and make a collection of it."""
         return cls(similarity, _check_profiles(list(X)), given=X)
+
+    @property
+    def _measure(self) -> Measure:
+        """How rows are compared. It is looked up and not kept, because it holds functions that cannot be pickled."""
+        return measure_of(self.similarity)
 
     def prepared(self) -> Self:
         self.space()

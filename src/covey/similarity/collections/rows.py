@@ -13,7 +13,7 @@ from covey.similarity.inputs import are_profiles, check_input, first_is
 from covey.similarity.named import STRINGS, measure_of
 from covey.similarity.numbers import check_domain, check_rows, like
 from covey.similarity.rows import Rows, float_type, rows_of
-from covey.similarity.similarity import Similarity
+from covey.similarity.similarity import Measure, Similarity
 from covey.similarity.spaces.rows import RowSpace
 
 NO_NUMBERS: dict[str, Any] = {"text": str, "dates": (date, timedelta, np.datetime64, np.timedelta64)}
@@ -25,7 +25,6 @@ class RowCollection(Collection):
 
     def __init__(self, similarity: Similarity, objects: Any, rows: Positions | None = None, given: Any = None) -> None:
         super().__init__(similarity, objects, rows, given)
-        self._measure = measure_of(similarity)
         self._prepared: dict[Any, Rows] = {}
 
     @classmethod
@@ -35,6 +34,11 @@ class RowCollection(Collection):
         objects = check_rows(X, estimator)
         check_domain(objects, measure_of(similarity).domain, similarity.function)
         return cls(similarity, objects, given=X)
+
+    @property
+    def _measure(self) -> Measure:
+        """How rows are compared. It is looked up and not kept, because it holds functions that cannot be pickled."""
+        return measure_of(self.similarity)
 
     @property
     def n_columns(self) -> int:
