@@ -1,19 +1,19 @@
-"""Names for the types of arrays that the code hands on."""
+"""Names for the types of the arrays that modules hand to each other."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-"""Similarities and sums of them."""
+"""Similarities, and everything that is computed from them."""
 
 Indices = NDArray[np.int32]
-"""Numbers of objects within a space: 32 bits halve the memory of neighbor lists."""
+"""Numbers of objects within one space. 32 bits are enough, and they halve the memory of neighbor lists."""
 
 Positions = NDArray[np.intp]
-"""Rows of X, or places in another array."""
+"""Rows of X, or positions in another array. This is the type that NumPy indexes with."""
 
 Integers = NDArray[np.int64]
-"""Counts, and sums of them."""
+"""Counts and sums of counts."""
 
 Flags = NDArray[np.bool_]
-"""Whether something holds, for each of several things."""
+"""One truth value for each of several things."""

@@ -1,4 +1,4 @@
-"""Nearest prototype classification: an object gets the label of the most similar representative."""
+"""Nearest prototype classification: an object gets the label of its most similar representative."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,22 +42,33 @@ from covey.similarity.space import Space
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why objects got their labels; an entry for each object.
+    """Why objects got their labels. Each attribute has an entry for each object.
 
     Attributes
     ----------
     labels : array
-        What `predict` answers.
+        The labels that `predict` answers.
     rejected : bool array
-        Whether that is `unknown_label`.
+        Whether the label is `unknown_label`, because no representative is similar enough.
     representatives : int array
-        The representative that decided: its row in the X passed to `fit`.
+        The most similar representative, which decided the label, as its row in the X passed to `fit`.
     similarities : float array
-        Its similarity to the object.
+        The similarity of the object to this representative.
     runners_up : array or None
-        The next class; None if there is only one.
+        The label of the class that came second. It is None if there is only one class.
     margins : float array or None
-        How much less similar the best representative of that class is.
+        The similarity to the best representative of the first class, less the similarity to that of the second.
+
+    Examples
+    --------
+    >>> import covey
+    >>> X, y = [[1, 0], [1, 0.1], [0.1, 1], [0, 1]], ["wide", "wide", "tall", "tall"]
+    >>> model = covey.NearestPrototypeClassifier(covey.KeepAll(similarity="euclidean")).fit(X, y)
+    >>> answer = model.explain([[0.9, 0.1]])
+    >>> answer.labels, answer.representatives, answer.runners_up
+    (array(['wide'], dtype='<U4'), array([1]), array(['tall'], dtype='<U4'))
+    >>> answer.margins.round(2)
+    array([0.46])
     """
 
     labels: NDArray[Any]
@@ -69,19 +80,21 @@ class Explanation:
 
 
 class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """Classify by the nearest prototype, with the representative as evidence.
+    """Classify objects by their most similar representative, which also serves as evidence.
 
     Parameters
     ----------
     selector : selector, default=None
-        Chooses the representatives of each class and brings the similarity; None is ``CRS()``.
+        Selects the representatives of each class. Its `similarity` also compares new objects with them. None stands for
+        ``CRS()``.
     reject : None, "threshold" or float, default=None
-        Answer `unknown_label` when the best similarity is below the winning cluster's own threshold, or below a fixed
-        bar. The threshold is the mean similarity within the cluster by default, which rejects only what is plainly
-        foreign; choose a higher bar on data of your own. A class of a single object has no threshold and is never
-        rejected.
+        When to answer `unknown_label`. None never does. A number is a fixed similarity: an object is rejected if its
+        best similarity is below it. "threshold" does the same with the own threshold of the winning class. That
+        threshold is by default the mean similarity within the class, which rejects only objects that are plainly
+        foreign; find a stricter number on data of your own. A class of a single object has no threshold, and objects
+        that it wins are never rejected.
     unknown_label : default=-1
-        The answer for rejected objects: of the labels' type, and none of them.
+        The answer for rejected objects. It must have the type of the labels and must not be one of them.
 
     Attributes
     ----------
@@ -90,7 +103,12 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
     selector_ : selector
         The fitted selector.
     representatives_ : array, CSR array or list
-        The selected objects, in the order of their rows in X; just these rows if similarities are precomputed.
+        The selected objects, in the order of their rows in X. If similarities are precomputed, these are only the row
+        numbers.
+    n_features_in_ : int
+        How many columns X had. It is there only if X was a table.
+    feature_names_in_ : array of str
+        The names of the columns. They are there only if X was a frame with names.
 
     Examples
     --------
@@ -113,7 +131,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         "representatives_": Rule(
             "an array, a CSR array or a list", lambda value: isinstance(value, np.ndarray | sp.csr_array | list)
         ),
-        "_rows": Rule(  # a part of the file format, although it follows from the selector
+        "_rows": Rule(  # files hold it, although it follows from the selector
             "the rows of the representatives",
             lambda value: isinstance(value, np.ndarray),
             derive=lambda model: np.sort(model.selector_.sample_indices_),
@@ -144,9 +162,15 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         Parameters
         ----------
         X : array, CSR matrix, frame or sequence of objects
-            With a selector of ``similarity="precomputed"`` a square matrix of similarities; objects to classify then
-            come as rows of their similarities to these objects, one column each.
+            The objects. If the selector has ``similarity="precomputed"``, X is a square matrix of their similarities.
+            Objects to classify are then rows of similarities, with a column for each object of this X.
         y : sequence of labels
+            The class of each object.
+
+        Returns
+        -------
+        NearestPrototypeClassifier
+            The classifier itself.
         """
         self._check_parameters()
         if y is None:
@@ -157,9 +181,9 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         selector = CRS() if self.selector is None else clone(self.selector)
         collection = collect(X, resolve(selector.similarity), self)
         y = check_labels(y, len(collection))
-        if y.dtype.kind != "O":  # strings, or whole numbers beyond any one type, which scikit-learn does not know
+        if y.dtype.kind != "O":  # such arrays may hold integers that scikit-learn refuses, since no type of NumPy can
             check_classification_targets(y)
-        with tasks(self, 1, X, y) as told, told.part("selector", selector):
+        with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
             self.selector_ = selector.fit(collection, y)
         self.classes_ = np.unique(y)
         rows = np.sort(selector.sample_indices_)
@@ -168,14 +192,39 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the representative r with the largest s(x, r); of equally similar ones, the lowest row."""
+        """Return the label of the most similar representative of each object.
+
+        The representative r with the largest s(x, r) decides. If several are equally similar, the one with the lowest
+        row in X does.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            The objects to classify, of the kind that was passed to `fit`.
+
+        Returns
+        -------
+        array of shape (n_objects,)
+            The labels; `unknown_label` for rejected objects.
+        """
         least = self._least_similarities()
         nearest_ones, similarities = self._nearest(X, 1)
         winners = self._classes_of[nearest_ones[:, 0]]
         return self._answers(winners, similarities[:, 0] < least[winners])
 
     def explain(self, X: Any) -> "Explanation":
-        """What `predict` answers, and why: who decided, which class came second, and by how much it lost."""
+        """Return what `predict` answers and why.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            The objects to classify, of the kind that was passed to `fit`.
+
+        Returns
+        -------
+        Explanation
+            The representative that decided, the class that came second, and by how much it lost.
+        """
         least = self._least_similarities()
         rows, similarities = self._nearest_of_classes(X, n_best=min(2, self.classes_.size))
         every = np.arange(len(rows))
@@ -191,37 +240,51 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         return Explanation(labels, rejected, rows[every, winners], best, self.classes_[second], margins)
 
     def class_similarities(self, X: Any) -> Floats:
-        """The best similarity of each object to each class, columns in the order of `classes_`."""
+        """Return the best similarity of each object to each class. The columns are in the order of `classes_`."""
         return self.class_evidence(X)[1]
 
     def class_evidence(self, X: Any) -> tuple[Positions, Floats]:
-        """The most similar representative of each class for each object.
+        """Return, for each object, the most similar representative of each class.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            The objects to classify, of the kind that was passed to `fit`.
 
         Returns
         -------
         indices : int array of shape (n_objects, n_classes)
-            Rows of the X passed to `fit`, columns in the order of `classes_`.
+            Rows of the X passed to `fit`. The columns are in the order of `classes_`.
         similarities : float array of shape (n_objects, n_classes)
+            The similarities to these representatives.
         """
         return self._nearest_of_classes(X)
 
     def decision_function(self, X: Any) -> Floats:
-        """The best similarity to each class, columns in the order of `classes_`.
+        """Return the best similarity of each object to each class, in the form that scikit-learn expects.
 
-        As everywhere in scikit-learn, two classes give one column: how much more similar the second class is. See
-        `class_similarities` for both.
+        The columns are in the order of `classes_`. As everywhere in scikit-learn, two classes give a single number for
+        each object: the similarity to the second class less that to the first. `class_similarities` returns both.
         """
         similarities = self.class_similarities(X)
         return similarities[:, 1] - similarities[:, 0] if self.classes_.size == 2 else similarities
 
     def nearest_prototypes(self, X: Any, n: int = 3) -> tuple[Positions, Floats]:
-        """The evidence: the n most similar representatives of each object, best first.
+        """Return the n most similar representatives of each object, the best first.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            The objects, of the kind that was passed to `fit`.
+        n : int, default=3
+            How many representatives to return. If there are fewer, all are returned.
 
         Returns
         -------
         indices : int array of shape (n_objects, n)
-            Rows of the X passed to `fit`. There are fewer than n columns if there are fewer representatives.
+            The representatives, as rows of the X passed to `fit`.
         similarities : float array of shape (n_objects, n)
+            Their similarities to the object.
         """
         if not (isinstance(n, int | np.integer) and n >= 1):
             raise ValueError(f"n must be an int of at least 1, got {n!r}.")
@@ -235,7 +298,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         return tags
 
     def _remember(self, rows: Positions, representatives: Representatives) -> None:
-        """Keep what classification needs: the representatives, in the order of their rows, and their classes."""
+        """Keep what classification needs: the representatives in the order of their rows, and the class of each."""
         self._rows, self._representatives = rows, representatives.prepared()
         self.representatives_ = representatives.objects
         self._classes_of = np.empty(rows.size, dtype=np.intp)
@@ -243,7 +306,10 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             self._classes_of[np.searchsorted(rows, prototype.indices)] = number
 
     def _restore(self) -> None:
-        """Prepare classification once the saved attributes are set; refuse representatives that X cannot hold."""
+        """Prepare classification after a file has set the saved attributes.
+
+        Raise ValueError if these do not fit each other.
+        """
         rows, similarity = np.sort(self.selector_.sample_indices_), resolve(self.selector_.similarity)
         columns, n = n_features(self), n_objects(self.selector_)
         self._remember(rows, collect_representatives(self.representatives_, similarity, rows, columns, n))
@@ -252,20 +318,26 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         self._answers(every, every >= 0)
 
     def _nearest(self, X: Any, n: int) -> tuple[Positions, Floats]:
-        """The places of the n most similar representatives, best first, and their similarities."""
+        """Return the n most similar representatives, the best first, and their similarities.
+
+        The representatives are positions in `_rows`.
+        """
         with self._space_of(X) as space:
             lists = nearest(space, min(n, self._rows.size))
         return lists.indices.astype(np.intp), lists.similarities
 
     def _nearest_of_classes(self, X: Any, n_best: int | None = None) -> tuple[Positions, Floats]:
-        """The rows of the most similar representatives of all classes, or of the best few, and their similarities."""
+        """Return the row of the most similar representative of each class, and its similarity.
+
+        If `n_best` is given, only that many of the best classes are sure to have one.
+        """
         with self._space_of(X) as space:
             indices, similarities = nearest_of_groups(space, self._classes_of, n_best)
         return self._rows[indices], similarities
 
     @contextmanager
     def _space_of(self, X: Any) -> Iterator[Space]:
-        """The space of queries and representatives, with a progress bar as long as it is used."""
+        """Make the space of queries and representatives, and show a progress bar for as long as it is used."""
         check_is_fitted(self)
         space = self._representatives.space_of_queries(X, self, getattr(self.selector_, "n_jobs", None))
         shown = getattr(self.selector_, "verbose", 0) > 0
@@ -274,7 +346,10 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             yield space
 
     def _answers(self, winners: Positions, rejected: NDArray[np.bool_]) -> NDArray[Any]:
-        """The labels of the winning classes, `unknown_label` for the rejected, in a type that holds each exactly."""
+        """Return the labels of the winning classes, and `unknown_label` for rejected objects.
+
+        The array has a type that holds each of them exactly.
+        """
         if self.reject is None:
             return self.classes_[winners]
         answers = np.array([*self.classes_.tolist(), self.unknown_label], dtype=object)
@@ -282,7 +357,10 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         return answers[np.where(rejected, -1, winners)]
 
     def _least_similarities(self) -> Floats:
-        """The similarity below which each class is rejected, from parameters that may have changed since `fit`."""
+        """Return the similarity below which each class is rejected.
+
+        It is computed for every prediction, because the parameters may have changed since `fit`.
+        """
         check_is_fitted(self)
         self._check_parameters()
         if self.reject is None:
@@ -293,12 +371,13 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         return np.array([prototype.threshold for prototype in self.selector_.prototypes_.values()])
 
     def _check_parameters(self) -> None:
+        """Check what can be checked before anything is fitted."""
         self._validate_params()
-        if isinstance(self.reject, bool):  # which scikit-learn takes for a number
+        if isinstance(self.reject, bool):  # scikit-learn's check takes a bool for a number
             raise TypeError(f"reject must be None, 'threshold' or a number, got {self.reject}; pass 'threshold'.")
 
     def _check_rejection(self) -> None:
-        """Check what depends on the classes and their thresholds."""
+        """Check the parameters that depend on the classes and their thresholds."""
         if not _same_type(self.unknown_label, self.classes_):
             raise TypeError(
                 f"unknown_label must be of the labels' type, got {self.unknown_label!r} for labels such as "
@@ -316,13 +395,19 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
 
 
 def _best(rows: Positions, similarities: Floats) -> Positions:
-    """The class with the largest similarity; of equal ones, that of the lowest row."""
+    """Return the class with the largest similarity.
+
+    Of equal ones it is the class whose representative has the lowest row.
+    """
     tied = similarities == similarities.max(axis=1, keepdims=True)
     return np.where(tied, rows, np.iinfo(rows.dtype).max).argmin(axis=1)
 
 
 def _same_type(label: Any, classes: NDArray[Any]) -> bool:
-    """Whether an array of both would hold text only or (no booleans among them) numbers only."""
+    """Say whether the label and the classes are all texts, or all numbers.
+
+    Truth values do not count as numbers here.
+    """
     numbers = (Real, np.number)
     if isinstance(label, str):
         return all(isinstance(other, str) for other in classes.tolist())

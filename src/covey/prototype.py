@@ -1,4 +1,4 @@
-"""The Prototype: what a selector found out about one cluster."""
+"""A `Prototype` holds what a selector has found out about one cluster."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -11,32 +11,45 @@ from numpy.typing import NDArray
 class Prototype:
     """The representatives of one cluster and how they were found.
 
-    `members`, `indices` and `covered_by` are rows of the X passed to `fit`.
+    The numbers in `members`, `indices` and `covered_by` are rows of the X that was passed to `fit`. A selector makes a
+    prototype by `covey.Cluster.prototype`.
 
     Attributes
     ----------
     label : hashable
-        The cluster's label; 0 if `fit` was called without labels.
+        The cluster's label. It is 0 if `fit` was called without labels.
     members : int array
-        The cluster's objects, ascending.
+        The objects of the cluster, in ascending order.
     indices : int array
-        The representatives, in the order picked.
+        The representatives, in the order in which they were picked.
     gains : float array
-        What each representative newly covered when it was picked.
+        For each representative, the weight of the members that it newly covered when it was picked.
     coverage : float
-        The share of members that some representative covers. In an approximate graph, as far as that graph knows.
+        The share of the members that some representative covers. If the neighbor graph is approximate, this counts only
+        the edges that the graph has found.
     covered_by : int array
-        For each member the representative that covers it, or -1.
+        For each member, the representative that covers it, or -1 if none does.
     homogeneity : float
-        The mean similarity of the members' pairs; NaN if there are none, or if it was not needed.
+        The mean similarity of all pairs of members. It is NaN if there are no pairs, or if the selector did not need
+        it.
     threshold : float
-        Edges less similar than this were dropped; -inf if none were, NaN for a single member under "homogeneity".
+        Only edges of at least this similarity were used. It is -inf if all edges were, and NaN if a selector has no
+        threshold or if the threshold is the homogeneity of a single member.
     n_evaluations : int
         How many similarities were computed.
     scan_rate : float
-        That number as a share of all pairs.
+        `n_evaluations` as a share of the evaluations that all pairs of members would take.
     n_orphans : int
-        How many members only they themselves can cover.
+        How many members can be covered by nobody but themselves.
+
+    Examples
+    --------
+    >>> import covey
+    >>> prototype = covey.CRS(n_neighbors=2).fit([[1, 0], [1, 0.1], [0.1, 1], [0, 1]]).prototypes_[0]
+    >>> prototype
+    Prototype(0: 2 of 4 objects cover 100.0%, homogeneity 0.398)
+    >>> prototype.indices, prototype.covered_by
+    (array([0, 2]), array([0, 0, 2, 2]))
     """
 
     label: Hashable
@@ -53,7 +66,7 @@ class Prototype:
 
     @property
     def stands_for(self) -> NDArray[np.intp]:
-        """How many members each representative covers, in the order of `indices`."""
+        """For each representative, how many members it covers, in the order of `indices`."""
         order = np.argsort(self.indices)
         covering = self.covered_by[self.covered_by >= 0]
         counts = np.empty(self.indices.size, dtype=np.intp)

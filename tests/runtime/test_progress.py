@@ -9,7 +9,8 @@ import pytest
 
 import covey
 from covey.runtime.progress import Bar, TerminalBar, _short, progress
-from covey.selectors.base import Cluster, _outlook
+from covey.selectors.base import Cluster, _done_and_total
+from covey.similarity.collect import collect
 from covey.similarity.named import resolve
 from covey.similarity.similarity import Similarity
 from tests.forms import space_of
@@ -129,25 +130,25 @@ def test_batches_under_way_are_seen():
 
 
 def cluster_of(n, label=0):
-    return Cluster(label, np.arange(n), list(range(n)), Similarity(lambda a, b: 1.0), None)
+    return Cluster(label, np.arange(n), collect(list(range(n)), Similarity(lambda a, b: 1.0)))
 
 
-def test_outlook_of_all_pairs_is_known_from_the_start():
+def test_the_number_of_all_pairs_is_shown_from_the_start():
     cluster = cluster_of(100)
-    assert _outlook([], cluster, 200) == (0, None)  # nobody has asked for the space yet
+    assert _done_and_total([], cluster, 200) == (0, None)  # nobody has asked for the space yet
     space = cluster.space
     space.n_expected = space.n_pairs
-    done, total = _outlook([], cluster, 200)
+    done, total = _done_and_total([], cluster, 200)
     assert done == 0
     assert total == pytest.approx(2 * space.n_pairs)  # as if the other hundred were a cluster like this one
 
 
-def test_outlook_of_nn_descent_is_that_of_the_clusters_before():
+def test_the_evaluations_of_nn_descent_are_foreseen_from_the_clusters_before():
     fitted = covey.CRS(5, graph="nn-descent", similarity=lambda a, b: 1 / (1 + abs(a - b)), random_state=0)
     found = fitted.fit(list(range(300))).prototypes_[0]
     cluster = cluster_of(100, 1)
     assert cluster.space.n_expected is None
-    done, total = _outlook([found], cluster, 600)
+    done, total = _done_and_total([found], cluster, 600)
     assert done == found.n_evaluations
     assert total == pytest.approx(2 * found.n_evaluations)
 
@@ -176,7 +177,7 @@ def test_what_a_bar_says(monkeypatch):
     ]  # fmt: skip
 
 
-def test_a_broken_outlook_does_not_stop_the_work():
+def test_a_bar_whose_numbers_fail_does_not_stop_the_work():
     bar = TerminalBar("work", None, "things")
     bar.watch(lambda: 1 / 0)
     assert len(list(bar._bar.get_renderables())) == 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import covey
 from covey.runtime import memory
 from covey.selectors import delta_medoids
-from covey.selectors.delta_medoids_pairs import KnownSimilarities
+from covey.selectors.delta_medoids_pairs import EvaluatedSimilarities
 from covey.similarity.named import resolve
 from covey.similarity.similarity import Similarity
 from tests import reference
@@ -49,8 +49,8 @@ def test_it_is_the_pseudo_code(n, seed, symmetric, delta, strict, one_shot, batc
 def test_everyone_is_covered_after_every_iteration(n, seed, symmetric, delta):
     values = eighths(n, seed, symmetric)
     space = space_of(list(range(n)), resolve(Similarity(Counted(values, symmetric), symmetric)))
-    known = KnownSimilarities(space, 1, "")
-    every = delta_medoids.iterations(known, delta, np.ones(n, dtype=int), strict=True, one_shot=False)
+    evaluated = EvaluatedSimilarities(space, "")
+    every = delta_medoids.iterations(evaluated, delta, np.ones(n, dtype=int), strict=True, one_shot=False)
     for groups in itertools.islice(every, 6):
         others = groups.medoids != np.arange(n)
         assert np.all(values[np.arange(n), groups.medoids][others] >= delta)
@@ -103,7 +103,7 @@ def test_groups_only_get_more_and_closer(n, seed, symmetric, strict):
     space = space_of(list(range(n)), resolve(Similarity(Counted(values, symmetric), symmetric)))
     before = (0, 0.0)
     once = np.ones(n, dtype=int)
-    every = delta_medoids.iterations(KnownSimilarities(space, 1, ""), 0.625, once, strict, one_shot=False)
+    every = delta_medoids.iterations(EvaluatedSimilarities(space, ""), 0.625, once, strict, one_shot=False)
     for groups in itertools.islice(every, 8):
         similarities = groups.similarities[np.isfinite(groups.similarities)]
         now = (np.unique(groups.medoids).size, similarities.sum())

@@ -22,7 +22,7 @@ from covey.cli.values import check_filled, numbers_of, profile_of, require_colum
 from covey.cli.warnings import warn_of_columns
 from covey.evaluation import Card
 from covey.runtime.progress import progress
-from covey.similarity.inputs import pick
+from covey.similarity.inputs import take_rows
 from covey.similarity.named import from_distance
 
 MOST_NAMED = 6
@@ -160,7 +160,7 @@ class Recipe(ABC):
 
     def split(self, objects: Any, kept: NDArray[np.intp], asked: NDArray[np.intp]) -> tuple[Any, Any]:
         """Return the objects to represent and the objects to classify by them."""
-        return pick(objects, kept), pick(objects, asked)
+        return take_rows(objects, kept), take_rows(objects, asked)
 
     def remark(self) -> str | None:
         """Return what a reader of a comparison has to know about the objects, if there is anything."""

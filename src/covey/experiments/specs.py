@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from covey.displays.report import Card
 from covey.experiments.records import Fit, Record
-from covey.similarity.inputs import pick
+from covey.similarity.inputs import take_rows
 
 QUICK = 100
 """How many objects of each cluster a quick run keeps. With so few, all of the paper's experiments take two minutes."""
@@ -63,8 +63,8 @@ class Split:
         """A smaller split: at most n objects of each cluster, and at most n queries of each label."""
         rng = np.random.default_rng(seed)
         kept, asked = (_draw(labels, n, rng) for labels in (self.y, self.truth))
-        shown = None if self.shown is None else pick(self.shown, kept)
-        return Split(pick(self.X, kept), self.y[kept], pick(self.queries, asked), self.truth[asked], shown)
+        shown = None if self.shown is None else take_rows(self.shown, kept)
+        return Split(take_rows(self.X, kept), self.y[kept], take_rows(self.queries, asked), self.truth[asked], shown)
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,13 @@
-"""runtime."""
+"""How the work is carried out on this machine. Nothing here knows what is computed.
+
+No data goes through this folder. Every other folder may use these modules, and none of them imports another part of
+covey.
+
+- `executor.py` runs independent tasks on several threads.
+- `prefetch.py` asks the processor for memory before a compiled loop needs it.
+- `memory.py` refuses work that cannot fit into the memory of this machine.
+- `random.py` turns scikit-learn's `random_state` into one of NumPy's generators.
+- `progress.py` draws a progress bar on a terminal.
+- `callbacks.py` informs scikit-learn's callbacks, where the installed version has them.
+- `extras.py` imports optional libraries and says how to install a missing one.
+"""

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (progress bars and monitors of its own kind), where the installed version has them."""
+"""Support for scikit-learn's callbacks, such as its progress bars, where the installed version has them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,13 +6,13 @@ from typing import Any, Protocol
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # before 1.9
+except ImportError:  # scikit-learn has callbacks since 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """No callbacks can be set."""
+        """A stand-in for scikit-learn's class. It offers no method to set callbacks."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Nothing to tidy up."""
+        """Return the method as it is: without callbacks, nothing has to be done after a fit."""
         return method
 
 
@@ -20,24 +20,32 @@ __all__ = ["CallbackSupportMixin", "Tasks", "tasks", "with_callbacks"]
 
 
 class Tasks(Protocol):
-    """Tells callbacks about the parts of a fit."""
+    """Informs callbacks about the parts of a fit."""
 
-    def part(self, name: str, estimator: Any = None) -> Any: ...
+    def part(self, name: str, estimator: Any = None) -> Any:
+        """Enter the context that this returns for as long as the part takes."""
 
 
-class _Silent:
+class _NoCallbacks:
+    """Informs nobody, for an estimator without callbacks."""
+
     @contextmanager
     def part(self, name: str, estimator: Any = None) -> Iterator[None]:
         yield
 
 
-class _Told:
+class _Callbacks:
+    """Informs the callbacks that were set on an estimator."""
+
     def __init__(self, owner: Any, context: Any) -> None:
         self._owner, self._context = owner, context
 
     @contextmanager
     def part(self, name: str, estimator: Any = None) -> Iterator[None]:
-        """A part of the fit; `estimator` is fitted in it, if any, and gets the callbacks too."""
+        """Report the beginning and the end of a part of the fit.
+
+        An `estimator` that is fitted in this part gets the callbacks, too.
+        """
         context = self._context.subcontext(task_name=name)
         context.call_on_fit_task_begin(estimator=self._owner)
         if estimator is None:
@@ -50,14 +58,14 @@ class _Told:
 
 @contextmanager
 def tasks(estimator: Any, n_parts: int, X: Any, y: Any) -> Iterator[Tasks]:
-    """Tell the estimator's callbacks that its fit begins, which parts it has, and that it ends.
+    """Report the beginning and the end of an estimator's fit, and let it report its `n_parts` parts.
 
-    A callback's wish to stop early is not followed: a prototype is missing or whole.
+    A callback may ask to stop early. The request is ignored, because a fit without all prototypes is of no use.
     """
     if not getattr(estimator, "_skl_callbacks", None):
-        yield _Silent()
+        yield _NoCallbacks()
         return
     context = estimator._init_callback_context(max_subtasks=n_parts)
     context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-    yield _Told(estimator, context)
+    yield _Callbacks(estimator, context)
     context.call_on_fit_task_end(estimator=estimator, X=X, y=y)

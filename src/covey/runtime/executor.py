@@ -1,7 +1,7 @@
 """Threads for independent tasks.
 
-An `Executor` runs tasks on as many threads as `n_jobs` says. Tasks must not depend on each other, and what they change
-must not depend on their order; then the result is the same for any number of threads.
+An `Executor` runs tasks on as many threads as `n_jobs` allows. No task may depend on another one, and the order in
+which tasks finish must not matter. Then the result is the same for any number of threads.
 """
 
 import threading
@@ -17,16 +17,16 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 BATCH = 1 << 15
-"""How many pairs make a task: at 50 ns a pair, the cheapest there are, such a task takes more than a millisecond, so
-that handing it to a thread costs next to nothing."""
+"""How many pairs make one task. The cheapest similarities take about 50 ns a pair, so that a task of this size takes
+more than a millisecond. Handing it to a thread then costs next to nothing."""
 
 
 class OneBlasThread:
-    """Keeps matrix products to one thread each inside ``with``.
+    """Limits matrix products to one thread each inside ``with``.
 
-    The number of BLAS threads belongs to the whole process, while fits in several threads overlap in any order. So the
-    limit stands from when the first of them enters until the last has left. A thread of its own sets and lifts it,
-    since threadpoolctl lets no other thread lift a limit than the one that has set it.
+    The number of BLAS threads is a property of the whole process, while fits in several threads may overlap in any
+    order. So the limit holds from when the first of them enters until the last one has left. A separate thread sets and
+    lifts it, because threadpoolctl lets only the thread that has set a limit lift it.
     """
 
     def __init__(self) -> None:
@@ -51,6 +51,7 @@ class OneBlasThread:
 
 
 def _limit_blas(in_force: threading.Event, over: threading.Event) -> None:
+    """Set the limit, say that it is `in_force`, and lift it when it is `over`."""
     from threadpoolctl import threadpool_limits
 
     try:
@@ -58,17 +59,18 @@ def _limit_blas(in_force: threading.Event, over: threading.Event) -> None:
             in_force.set()
             over.wait()
     finally:
-        in_force.set()  # nobody waits for a limit that could not be set
+        in_force.set()  # if setting the limit failed, nobody must wait for it
 
 
 one_blas_thread = OneBlasThread()
+"""The one instance that all executors share, because the limit belongs to the process."""
 
 
 class Executor:
-    """Runs independent tasks on `n_jobs` threads, as joblib counts them.
+    """Runs independent tasks on `n_jobs` threads. As in joblib, None means 1 and -1 means all cores.
 
-    A task may ask an executor to run further tasks. These run one after the other in the thread of that task, since all
-    threads are busy already.
+    A task may itself ask an executor to run further tasks. These run one after the other in the thread of that task,
+    because all threads are busy already.
     """
 
     _within = threading.local()
@@ -77,7 +79,10 @@ class Executor:
         self.n_jobs = n_jobs
 
     def run(self, function: Callable[[Task], Result], tasks: Iterable[Task], *, products: bool = False) -> list[Result]:
-        """[function(task) for each task]. If the tasks make matrix `products`, each product keeps to one thread."""
+        """Return ``[function(task) for task in tasks]``.
+
+        If `products` says that the tasks compute matrix products, each product keeps to one thread.
+        """
         n_threads = self._n_threads()
         if n_threads == 1:
             return [function(task) for task in tasks]
@@ -92,7 +97,7 @@ class Executor:
     def in_batches(
         self, function: Callable[[Any, Any], NDArray[Any]], i: NDArray[Any], j: NDArray[Any]
     ) -> NDArray[Any]:
-        """function(i, j), which yields a number for each pair, computed batch by batch."""
+        """Return ``function(i, j)``, which yields a number for each pair. It is computed batch by batch."""
         batches = [slice(start, start + BATCH) for start in range(0, i.size, BATCH)]
         values = self.run(lambda batch: function(i[batch], j[batch]), batches)
         return np.concatenate(values) if values else np.empty(0)
@@ -104,5 +109,9 @@ class Executor:
 
 
 def share_out(n: int, most: int) -> int:
-    """How many of n objects make a task: at least eight tasks if they are worth it, whatever the number of threads."""
+    """Return how many of n objects make one task.
+
+    There are at least eight tasks if each of them still gets 32 objects, and no task gets more than `most`. The number
+    of threads plays no part, so that the tasks are the same on every machine.
+    """
     return min(most, max(32, -(-n // 8)))

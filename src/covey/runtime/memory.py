@@ -1,15 +1,18 @@
-"""Refusing what cannot fit before it is begun."""
+"""A check that refuses work before it begins if it cannot fit into the memory of this machine."""
 
 import os
 
 
 def check_fits(n_bytes: int, what: str, remedy: str) -> None:
-    """Raise if `what` takes more memory than this machine has; where that is unknown, let the allocation tell."""
+    """Raise MemoryError if `what` takes more memory than this machine has. Do nothing if the size of the memory is not
+    known.
+    """
     try:
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on this system
+        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # this system does not say
         return
-    if n_bytes > there:
+    if n_bytes > available:
         raise MemoryError(
-            f"{what} needs {n_bytes / 2**30:.3g} GiB of memory, but this machine has {there / 2**30:.3g} GiB; {remedy}."
+            f"{what} needs {n_bytes / 2**30:.3g} GiB of memory, but this machine has {available / 2**30:.3g} GiB; "
+            f"{remedy}."
         )

@@ -1,10 +1,11 @@
-"""How far a long piece of work is: a bar with rate and time left, on a terminal only, once it takes over two seconds.
+"""A progress bar for work that takes long, with the rate and the time left.
 
     with progress("classifying", total=1000, unit="rows") as bar:
         for block in blocks:
             bar.advance(len(block))
 
-Nothing is drawn in a pipe, nor without the library rich (in the extra `cli`).
+The bar appears once the work has taken more than two seconds, and only on a terminal. It needs the library rich, which
+the extra `cli` installs; without it nothing is drawn.
 """
 
 import sys
@@ -17,22 +18,26 @@ from threading import Timer
 from typing import Any, Self
 
 DELAY = 2.0
-"""Seconds of work before a bar appears: shorter work needs none."""
+"""How many seconds the work goes on before a bar appears. A bar that vanishes at once would only distract. The value is
+a matter of taste."""
 
 
 class Bar:
-    """Takes notice of progress; this one shows nothing."""
+    """Receives reports of progress. This class shows nothing; `TerminalBar` does."""
 
     shown = False
 
     def advance(self, amount: float = 1) -> None:
-        """So much more is done."""
+        """Report that so much more has been done."""
 
     def note(self, text: str) -> None:
-        """What is being done now."""
+        """Set the text that says what is being done now."""
 
-    def watch(self, outlook: Callable[[], tuple[float, float | None]]) -> None:
-        """Ask how much is done, and how much there is in all if known, whenever the bar is drawn."""
+    def watch(self, done_and_total: Callable[[], tuple[float, float | None]]) -> None:
+        """Let the bar call a function whenever it is drawn.
+
+        The function returns how much is done and how much there is in all, or None if the latter is not known.
+        """
 
     def __enter__(self) -> Self:
         return self
@@ -42,6 +47,8 @@ class Bar:
 
 
 class TerminalBar(Bar):
+    """Draws the bar on the terminal with rich."""
+
     shown = True
 
     def __init__(self, title: str, total: float | None, unit: str) -> None:
@@ -54,12 +61,12 @@ class TerminalBar(Bar):
 
         self._start = time.monotonic()
         self._done, self._total, self._note = 0.0, total, ""
-        self._outlook: Callable[[], tuple[float, float | None]] | None = None
+        self._done_and_total: Callable[[], tuple[float, float | None]] | None = None
         bar = self
 
         class Drawn(Progress):
             def get_renderables(self) -> Any:
-                with suppress(Exception):  # whatever is wrong with the bar must not stop the work
+                with suppress(Exception):  # an error of the bar must not stop the work
                     self.update(bar._task, **bar._state())
                 return super().get_renderables()
 
@@ -77,12 +84,12 @@ class TerminalBar(Bar):
     def note(self, text: str) -> None:
         self._note = text
 
-    def watch(self, outlook: Callable[[], tuple[float, float | None]]) -> None:
-        self._outlook = outlook
+    def watch(self, done_and_total: Callable[[], tuple[float, float | None]]) -> None:
+        self._done_and_total = done_and_total
 
     def _state(self) -> dict[str, Any]:
-        """What is drawn: how much is done, the rate, the time since the start and the time left."""
-        done, total = (self._done, self._total) if self._outlook is None else self._outlook()
+        """Return what is drawn: how much is done, the rate, the time since the start and the time left."""
+        done, total = (self._done, self._total) if self._done_and_total is None else self._done_and_total()
         elapsed = time.monotonic() - self._start
         times = f"{_short(done / elapsed)}/s {_clock(elapsed)}"
         if total and done:
@@ -100,11 +107,12 @@ class TerminalBar(Bar):
 
 
 def _clock(seconds: float) -> str:
+    """Format a duration as hours, minutes and seconds."""
     return str(timedelta(seconds=round(seconds)))
 
 
 def _short(number: float) -> str:
-    """Three digits or so, and a letter for thousands, millions and billions."""
+    """Format a number in about three digits, with a letter for thousands, millions and billions."""
     for letter, size in (("G", 1e9), ("M", 1e6), ("k", 1e4)):
         if number >= size:
             return f"{number / (1e3 if letter == 'k' else size):.3g} {letter}"
@@ -112,7 +120,7 @@ def _short(number: float) -> str:
 
 
 def progress(title: str, total: float | None, unit: str, *, shown: bool = True) -> Bar:
-    """A bar to enter; `total` is None if nobody can know it."""
+    """Return a bar to be entered by ``with``. Pass None as `total` if it is not known how much there is to do."""
     if not shown or not sys.stderr.isatty() or find_spec("rich") is None:
         return Bar()
     return TerminalBar(title, total, unit)

@@ -1,4 +1,4 @@
-"""One way from scikit-learn's `random_state` to NumPy's generators."""
+"""The one way from scikit-learn's `random_state` to NumPy's generators."""
 
 from typing import Any
 
@@ -7,7 +7,9 @@ from sklearn.utils import check_random_state
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """A generator seeded by `random_state`; a RandomState instance moves on, so the next call differs."""
+    """Return a generator that is seeded by `random_state`. A RandomState instance is advanced, so that the next call
+    returns a different generator.
+    """
     try:
         state = check_random_state(random_state)
     except (TypeError, ValueError) as error:

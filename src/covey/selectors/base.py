@@ -1,6 +1,6 @@
-"""What all selectors share: clusters in, prototypes out, one fitted state.
+"""What all selectors share: they take clusters, return prototypes, and have one fitted state.
 
-A selector of your own is a subclass of `Selector` that defines `select`. See CONTRIBUTING.md for an example.
+A selector of your own is a subclass of `Selector` that defines `select`.
 """
 
 import logging
@@ -33,28 +33,53 @@ from covey.selectors.state import (
     names_fit_features,
 )
 from covey.similarity.collect import collect
-from covey.similarity.inputs import pick
+from covey.similarity.inputs import take_rows
 from covey.similarity.named import is_precomputed, resolve
 
 logger = logging.getLogger("covey")
 
 
 class Selector(CallbackSupportMixin, BaseEstimator, ABC):
-    """Base of the selectors: subclasses say which members of one cluster represent it.
+    """Base class of all selectors. A subclass says which members represent a cluster.
+
+    A subclass has to define `select`, and may have parameters of its own, as any estimator of scikit-learn. Everything
+    else has a default: the parameters `random_state`, `n_jobs` and `verbose` are used if a subclass has them,
+    `similarity` is "cosine" unless a subclass takes it as a parameter, and parameters without constraints are not
+    checked.
 
     Attributes
     ----------
     sample_indices_ : int array
-        Rows of X selected: by cluster, in the order picked.
+        The selected rows of X. They are grouped by cluster and stand in the order in which they were picked.
     prototypes_ : dict
-        The `Prototype` of each label; without labels, that of cluster 0.
+        The `Prototype` of each label. Without labels, all objects are cluster 0.
     n_evaluations_ : int
         How many similarities were computed.
     scan_rate_ : float
-        That number as a share of all pairs within clusters.
+        `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
+
+    See Also
+    --------
+    covey.Cluster : What `select` gets.
+    covey.Prototype : What `select` returns.
+
+    Examples
+    --------
+    This selector represents each cluster by its first member, which covers all others:
+
+    >>> import covey
+    >>> import numpy as np
+    >>> class First(covey.Selector):
+    ...     def select(self, cluster, rng):
+    ...         n = cluster.rows.size
+    ...         return cluster.prototype(
+    ...             indices=np.array([0]), gains=np.array([n]), covered_by=np.zeros(n, dtype=int)
+    ...         )
+    >>> First().fit([[1, 0], [2, 1], [0, 1]], ["a", "b", "b"]).sample_indices_
+    array([0, 1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
     _fitted_state: ClassVar[FittedState] = {
         "prototypes_": PROTOTYPES,
         "sample_indices_": ROWS,
@@ -67,7 +92,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         "sample_indices_ must be the indices of all prototypes": has_indices_of_prototypes,
         "feature_names_in_ must have n_features_in_ names": names_fit_features,
     }
-    similarity: Any
+    similarity: Any = "cosine"
 
     @whole_or_nothing
     @with_callbacks
@@ -77,9 +102,14 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array, CSR matrix, frame or sequence of objects
-            With ``similarity="precomputed"`` a square matrix of similarities.
+            The objects. With ``similarity="precomputed"`` it is a square matrix of similarities.
         y : sequence of labels, optional
-            Objects with the same label are a cluster; by default all objects are one.
+            Objects with the same label are a cluster. By default all objects are one cluster.
+
+        Returns
+        -------
+        Selector
+            The selector itself.
         """
         self._validate_params()
         collection = collect(X, resolve(self.similarity), self)
@@ -90,12 +120,12 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         details: dict[Hashable, Any] = {}
         n_pairs, verbose = 0, getattr(self, "verbose", 0)
         bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
-        with bar, tasks(self, len(groups), collection.given, y) as told:
+        with bar, tasks(self, len(groups), collection.given, y) as callbacks:
             for number, (label, members) in enumerate(groups, start=1):
                 cluster = Cluster(label, members, collection, getattr(self, "n_jobs", None), self._merges())
                 bar.note(f"cluster {label!r}, {number} of {len(groups)}")
-                bar.watch(partial(_outlook, list(found), cluster, len(collection)))
-                with told.part(f"cluster {label}"):
+                bar.watch(partial(_done_and_total, list(found), cluster, len(collection)))
+                with callbacks.part(f"cluster {label}"):
                     prototype, details[label] = self._select_with_details(cluster, generator(rng))
                 found.append(prototype)
                 if verbose > 1 or (verbose == 1 and not bar.shown):
@@ -109,10 +139,25 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         return self
 
     def fit_resample(self, X: Any, y: Any = None) -> tuple[Any, Any]:
-        """Fit, and return the selected objects and their labels; X and y keep their types."""
+        """Fit, and return the selected objects and their labels.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            The objects, as in `fit`.
+        y : sequence of labels, optional
+            The labels, as in `fit`.
+
+        Returns
+        -------
+        X_selected : of the type of X
+            The selected objects, in the order of `sample_indices_`.
+        y_selected : of the type of y
+            Their labels, or None if `y` is None.
+        """
         self.fit(X, y)
         rows = self.sample_indices_
-        return pick(X, rows), None if y is None else pick(y, rows)
+        return take_rows(X, rows), None if y is None else take_rows(y, rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -121,7 +166,10 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         return tags
 
     def _restore(self) -> None:
-        """Make again what `fit` sets and files do not hold; called on loading, after the saved attributes are set."""
+        """Make what `fit` sets and files do not hold.
+
+        It is called when a file is loaded, after the saved attributes are set.
+        """
 
     @abstractmethod
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
@@ -130,44 +178,47 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         Parameters
         ----------
         cluster : Cluster
-            Its `space` scores pairs of distinct objects by their numbers, and its `multiplicity` says how many members
-            each of them stands for.
+            The distinct objects of the cluster, which are numbered from 0. Its `space` scores pairs of these numbers,
+            and its `multiplicity` says how many members each stands for.
         rng : numpy.random.Generator
             All random draws must come from it, so that the same seed gives the same answer.
 
         Returns
         -------
         Prototype
-            As ``cluster.prototype(...)`` makes it from numbers of distinct objects.
+            What ``cluster.prototype(...)`` makes from the numbers of distinct objects.
         """
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Any]:
-        """As `select`, and what `_set_details` will need to know about the cluster."""
+        """Do what `select` does, and also return what `_set_details` needs to know about the cluster."""
         return self.select(cluster, rng), None
 
     def _set_details(self, details: dict[Hashable, Any], n: int) -> None:
-        """Set further fitted attributes from the details of each cluster; n is the number of objects."""
+        """Set further fitted attributes from the details of each cluster. The number of all objects is n."""
 
     def _merges(self) -> bool:
-        """Whether equal objects are merged; called after `_check_fit`."""
+        """Say whether equal objects are merged. It is called after `_check_fit`."""
         return True
 
     def _check_fit(self, n: int) -> None:
-        """Check parameters that depend on the number of objects."""
+        """Check the parameters that depend on the number n of objects."""
 
 
 def _log(selector: Selector, prototype: Prototype) -> None:
-    if not logger.hasHandlers():  # asked to speak, and nobody has set up logging
+    """Log the prototype of a cluster. If nobody has set up logging, write it to the standard error stream."""
+    if not logger.hasHandlers():  # the user asks for messages, but has not set up logging
         logger.addHandler(logging.StreamHandler())
         logger.setLevel(logging.INFO)
     logger.info("%s %r, scan rate %.3g", type(selector).__name__, prototype, prototype.scan_rate)
 
 
-def _outlook(found: list[Prototype], cluster: Cluster, n: int) -> tuple[int, float | None]:
-    """How many evaluations were made, and how many of n objects' there will likely be.
+def _done_and_total(found: list[Prototype], cluster: Cluster, n: int) -> tuple[int, float | None]:
+    """Return how many evaluations were made, and how many there will probably be for all n objects, or None if this
+    cannot be guessed.
 
-    The clusters to come are taken to be like those before. All pairs of a cluster grow with the square of its size,
-    those that NN-Descent evaluates with its size.
+    If a selector scores all pairs, their number is known in advance and grows with the square of a cluster's size. The
+    number that NN-Descent evaluates grows with the size itself, and its rate is that of the clusters `found` before.
+    Later clusters are taken to be as large as the current one.
     """
     before = sum(prototype.n_evaluations for prototype in found)
     space = cluster.space_so_far
@@ -175,8 +226,13 @@ def _outlook(found: list[Prototype], cluster: Cluster, n: int) -> tuple[int, flo
         return before, None
     power = 1 if space.n_expected is None else 2
     size = cluster.members.size
-    seen = sum(prototype.members.size**power for prototype in found)
-    rate = space.n_expected / size**power if space.n_expected else (before / seen if seen else None)
-    left = n - size - sum(prototype.members.size for prototype in found)
-    total = None if rate is None else before + rate * size**power + rate * left * size ** (power - 1)
+    powers_before = sum(prototype.members.size**power for prototype in found)
+    if space.n_expected:
+        rate = space.n_expected / size**power
+    elif powers_before:
+        rate = before / powers_before
+    else:
+        return before + space.n_done(), None
+    n_later = n - size - sum(prototype.members.size for prototype in found)
+    total = before + rate * size**power + rate * n_later * size ** (power - 1)
     return before + space.n_done(), total

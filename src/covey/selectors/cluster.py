@@ -1,4 +1,4 @@
-"""A cluster as a selector sees it: distinct objects, by their numbers, and how many members each stands for."""
+"""A cluster as a selector sees it: numbered distinct objects, and how many members each of them stands for."""
 
 from collections.abc import Hashable
 from functools import cached_property
@@ -13,19 +13,50 @@ from covey.similarity.space import Space
 
 
 class Cluster:
-    """The objects that share a label. Equal ones are merged, unless they are to be kept apart.
+    """The objects that share a label. Equal members are merged into one object, unless `merged` is False.
+
+    `Selector.fit` makes the clusters and passes them to `select`. A selector asks `space` for similarities of distinct
+    objects, which are numbered from 0, and returns what `prototype` makes of its choice.
 
     Parameters
     ----------
     label : hashable
+        The label that the members share.
     members : int array
-        The rows of X that share the label, ascending.
+        The rows of X that share the label, in ascending order.
     collection : Collection
         All of X.
     n_jobs : int or None
         How many threads or processes may compute similarities.
     merged : bool, default=True
-        Whether equal members are one object.
+        Whether equal members are merged into one object.
+
+    Attributes
+    ----------
+    label, members
+        As passed.
+    collection : Collection
+        The members.
+    space : Space
+        Computes similarities of distinct objects, which are given by their numbers.
+    rows : int array
+        For each distinct object, the first row of X that holds it.
+    kinds : int array
+        For each member, the number of its distinct object.
+    multiplicity : int array
+        For each distinct object, how many members it stands for.
+
+    Examples
+    --------
+    >>> import covey
+    >>> import numpy as np
+    >>> class Show(covey.Selector):
+    ...     def select(self, cluster, rng):
+    ...         print(cluster.label, cluster.rows, cluster.multiplicity)
+    ...         zeros = np.zeros(cluster.rows.size, dtype=int)
+    ...         return cluster.prototype(indices=np.array([0]), gains=np.array([1]), covered_by=zeros)
+    >>> selector = Show().fit([[1, 0], [0, 1], [1, 0]])
+    0 [0 1] [2 1]
     """
 
     def __init__(
@@ -41,7 +72,7 @@ class Cluster:
 
     @cached_property
     def collection(self) -> Collection:
-        """The members."""
+        """The members as a collection."""
         return self._all.take(self.members)
 
     @cached_property
@@ -51,27 +82,27 @@ class Cluster:
 
     @property
     def space_so_far(self) -> Space | None:
-        """The space, if it was asked for; a selector may need no similarities at all."""
+        """The space, or None if nobody has asked for it yet. A selector may need no similarities at all."""
         return vars(self).get("space")
 
     @property
     def rows(self) -> Positions:
-        """For each distinct object the first row of X that holds it."""
+        """For each distinct object, the first row of X that holds it."""
         return self.members[self._distinct.first]
 
     @property
     def kinds(self) -> Positions:
-        """For each member the number of its distinct object."""
+        """For each member, the number of its distinct object."""
         return self._distinct.kind
 
     @property
     def multiplicity(self) -> Integers:
-        """How many members each distinct object stands for."""
+        """For each distinct object, how many members it stands for."""
         return self._distinct.multiplicity
 
     @property
     def n_pairs(self) -> int:
-        """How many evaluations all pairs of members would take; none if the selector needs no similarities."""
+        """How many evaluations all pairs of members would take. It is 0 if the selector needs no similarities."""
         if self.space_so_far is None:
             return 0
         ordered = self.members.size * (self.members.size - 1)
@@ -94,20 +125,28 @@ class Cluster:
         threshold: float = np.nan,
         n_orphans: int = 0,
     ) -> Prototype:
-        """What was found out about the distinct objects, told of all members: copies are covered as their first is.
+        """Turn what was found out about distinct objects into a prototype of all members.
+
+        A copy is covered by the representative that covers its distinct object.
 
         Parameters
         ----------
         indices : int array
-            The representatives: numbers of distinct objects, in the order picked.
+            The representatives, as numbers of distinct objects, in the order in which they were picked.
         gains : float array
-            What each of them added when it was picked.
+            For each of them, the weight of what it newly covered when it was picked.
         covered_by : int array
-            For each distinct object the number of the representative that covers it, or -1.
+            For each distinct object, the number of the representative that covers it, or -1.
         homogeneity, threshold : float, optional
-            The mean similarity of the cluster's pairs, and the similarity from which an object is covered, if known.
+            The mean similarity of the cluster's pairs, and the similarity from which an object is covered. They are NaN
+            if the selector does not use them.
         n_orphans : int, default=0
-            How many members no other can cover.
+            How many members can be covered by nobody but themselves.
+
+        Returns
+        -------
+        Prototype
+            Its numbers are rows of X.
         """
         by_member = covered_by[self.kinds]
         n_evaluations = 0 if self.space_so_far is None else self.space.n_evaluations

@@ -1,4 +1,4 @@
-"""CRS: cluster representatives selection by greedy coverage of the reverse neighbor graph."""
+"""CRS, cluster representatives selection: greedy coverage of the reverse neighbor graph."""
 
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -23,52 +23,59 @@ from covey.similarity.space import ScoredPairs
 class CRS(Selector):
     """Cluster representatives selection.
 
-    For each cluster: build the graph of the k most similar others, drop edges below the cluster's homogeneity, and
-    pick greedily the objects that most others have among their neighbors, until nearly all are covered.
+    CRS makes three steps in each cluster. It builds the graph of the k most similar others of each object. It drops the
+    edges that are less similar than the cluster's homogeneity. Then it picks, one by one, the object that most
+    uncovered objects have among their neighbors, until nearly all objects are covered.
 
     Parameters
     ----------
     n_neighbors : int or "auto", default=10
-        k. More neighbors, fewer representatives. "auto" is max(5, floor(sqrt((n - 1) / (2 log2 n)))) in a cluster of
-        n. At most n - 1 are there.
+        The number k of neighbors. More neighbors give fewer representatives. "auto" is max(5, floor(sqrt((n - 1) / (2
+        log2 n)))) in a cluster of n objects. No object has more than n - 1 neighbors.
     coverage : float, default=0.95
         The share of each cluster to cover, in (0, 1].
     threshold : "homogeneity", float or None, default="homogeneity"
-        Edges less similar than this are dropped; None keeps them all.
+        Edges that are less similar than this are dropped. None keeps all edges.
     similarity : str, callable or Similarity, default="cosine"
-        A name that `covey.similarity_names` lists, a function s(a, b), `covey.batched`, `covey.from_distance`, or
-        "precomputed" if X is a matrix of similarities.
+        A name that `covey.similarity_names` lists, a function s(a, b), or what `covey.batched` or `covey.from_distance`
+        returns. It is "precomputed" if X is a matrix of similarities.
     graph : {"auto", "exact", "nn-descent"}, NeighborGraph or sparse matrix, default="auto"
-        How the graph is made (see `covey.neighbor_graph`), or a graph of all objects of X made elsewhere, of which
-        the best k edges within each cluster are used. A threshold of "homogeneity" then needs the `similarity` that
-        the graph was made with, by which equal objects are merged; with any other threshold X is not looked at.
+        How the graph is made (see `covey.neighbor_graph`), or a finished graph of all objects of X. Of such a graph the
+        best k edges within each cluster are used. If the threshold is "homogeneity", `similarity` must be the one that
+        the graph was made with; it also decides which objects are equal and are merged. With any other threshold X is
+        not looked at.
     gain : {"similarity", "count"}, default="similarity"
-        Whether a newly covered object weighs as its similarity or as one. A similarity below 0 weighs nothing, but the
+        Whether a newly covered object adds its similarity or 1 to a gain. A similarity below 0 adds nothing, but the
         object is covered all the same.
     on_orphan : {"self", "outlier"}, default="self"
-        Whether objects that no edge can cover may be picked for themselves, or stay uncovered.
+        Whether an object that no edge can cover may be picked to cover itself, or stays uncovered.
     refine : bool, default=False
-        After the greedy choice, look for a smaller one with the same coverage: drop what is not needed, swap two
-        representatives for one. It never grows, always gives the same, and takes a quarter of a second for 6 000.
+        Whether to look for fewer representatives of the same coverage after the greedy choice. It drops what is not
+        needed and replaces two representatives by one. The result is never larger and is always the same. It takes a
+        quarter of a second for 6 000 objects.
     sample_rate, tol : float, default=0.7, 0.001
-        NN-Descent's share of list entries joined in a round, and the share of changed entries that ends it.
+        Parameters of NN-Descent: the share of the list entries that are joined in a round, and the share of changed
+        entries at which it stops.
     random_state : int, RandomState instance or None, default=None
-        Decides sampled pairs and NN-Descent's draws. The same seed gives the same result for any `n_jobs`.
+        Decides which pairs are sampled and the draws of NN-Descent. The same seed gives the same result for any
+        `n_jobs`.
     n_jobs : int or None, default=None
-        Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
+        How many threads, for compiled similarities, or processes, for slow Python functions, share the work. As in
+        joblib, None means 1 and -1 means all cores.
     verbose : int, default=0
-        1 shows a bar on a terminal, or else logs each cluster's result to the logger "covey"; 2 does both.
+        1 shows a progress bar on a terminal; elsewhere it logs the result of each cluster to the logger "covey". 2 does
+        both.
 
     Attributes
     ----------
     sample_indices_ : int array
-        Rows of X selected: by cluster, in the order picked.
+        The selected rows of X. They are grouped by cluster and stand in the order in which they were picked.
     prototypes_ : dict
-        The `Prototype` of each label; without labels, that of cluster 0.
+        The `Prototype` of each label. Without labels, all objects are cluster 0.
     n_evaluations_ : int
         How many similarities were computed.
     scan_rate_ : float
-        That number as a share of all pairs within clusters.
+        `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
 
     Examples
     --------
@@ -142,16 +149,17 @@ class CRS(Selector):
             )
 
     def _merges(self) -> bool:
-        """A given graph is taken as it is, unless the similarity is asked for the threshold anyway."""
+        """Merge equal objects, unless a graph is given and the similarity is not needed for the threshold either."""
         return self._given is None or self.threshold == "homogeneity"
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        """Select the representatives of one cluster."""
         graph, homogeneity = self._graph(cluster, rng)
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
         covered = cover(
             graph,
             self.coverage,
-            None if cluster.space.n_left == 1 else threshold,  # a single object has no edges to cut
+            None if cluster.space.n_left == 1 else threshold,  # a single object has no edges to drop
             gain=self.gain,
             on_orphan=self.on_orphan,
             with_itself=cluster.space.with_itself(),
@@ -168,45 +176,55 @@ class CRS(Selector):
         )
 
     def _graph(self, cluster: Cluster, rng: np.random.Generator) -> tuple[NeighborGraph, float]:
-        """The cluster's graph and homogeneity; neither evaluates a pair that the other has evaluated."""
+        """Return the cluster's graph and its homogeneity.
+
+        A pair that one of them has evaluated is not evaluated again for the other.
+        """
         space, multiplicity = cluster.space, cluster.multiplicity
         k = auto_neighbors(space.n_left) if self.n_neighbors == "auto" else int(self.n_neighbors)
         if self._given is not None:
             graph = self._given.among(cluster.members, cluster.kinds, k)
             if self.threshold != "homogeneity":
                 return graph, np.nan
-            homogeneity, known = mean_similarity(space, multiplicity, rng)
-            _check_same_similarity(cluster, self._given, known)
+            homogeneity, scored = mean_similarity(space, multiplicity, rng)
+            _check_same_similarity(cluster, self._given, scored)
             return graph, homogeneity.value
         method = choose_method(self.graph, space, k)
         if method == "nn-descent":
-            homogeneity, known = mean_similarity(space, multiplicity, rng)
-            graph = build(space, k, method, rng, sample_rate=self.sample_rate, tol=self.tol, scored=known)
+            homogeneity, scored = mean_similarity(space, multiplicity, rng)
+            graph = build(space, k, method, rng, sample_rate=self.sample_rate, tol=self.tol, scored=scored)
             return graph, homogeneity.value
         graph = build(space, k, method, rng, multiplicity=multiplicity)
         mean = graph.mean_similarity
-        if mean is None:  # the exact graph has counted every pair, but summed none
+        if mean is None:  # the exact graph has counted all pairs, but has no sum of their similarities
             mean = mean_similarity(space, multiplicity, rng, counted=False)[0].value
         return graph, mean
 
 
 def auto_neighbors(n: int) -> int:
-    """k such that k^2 n log2(n) joins do not exceed all n (n - 1) / 2 pairs, but at least 5."""
+    """Return the largest k for which k^2 n log2(n), the joins of NN-Descent, do not exceed the n (n - 1) / 2 pairs.
+
+    It is at least 5.
+    """
     return max(5, int(np.sqrt((n - 1) / (2 * np.log2(n))))) if n > 1 else 5
 
 
-def _check_same_similarity(cluster: Cluster, given: NeighborGraph, known: ScoredPairs | None) -> None:
-    """Refuse a given graph whose weakest edge does not have the similarity that the homogeneity was computed with."""
+def _check_same_similarity(cluster: Cluster, given: NeighborGraph, scored: ScoredPairs | None) -> None:
+    """Refuse a given graph that was made with another similarity than the homogeneity.
+
+    The weakest edge within the cluster is scored and compared with the similarity that the graph stores. The tolerance
+    allows for a graph in single precision.
+    """
     among = np.full(given.n_objects, -1, dtype=np.intp)
     among[cluster.members] = cluster.kinds
     similarities, others = given.similarities[cluster.members], given.indices[cluster.members]
     listed = (others >= 0) & (among[others] >= 0)
     if not listed.any():
         return
-    x, at = np.unravel_index(np.argmin(np.where(listed, similarities, np.inf)), listed.shape)
-    kinds, stored = (cluster.kinds[x], among[others[x, at]]), similarities[x, at]
+    x, column = np.unravel_index(np.argmin(np.where(listed, similarities, np.inf)), listed.shape)
+    kinds, stored = (cluster.kinds[x], among[others[x, column]]), similarities[x, column]
     i, j = (np.array([kind], dtype=np.int32) for kind in kinds)
-    score = None if known is None else known.find(*map(int, kinds))
+    score = None if scored is None else scored.find(*map(int, kinds))
     if score is None:
         score = float((cluster.space.of_copies(i) if kinds[0] == kinds[1] else cluster.space.score(i, j))[0])
     if not np.isclose(score, stored, rtol=1e-3, atol=1e-6):

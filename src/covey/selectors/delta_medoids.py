@@ -1,14 +1,16 @@
-"""Delta-medoids (Liebman, Chor and Stone, 2015): every object within delta of its cluster's medoid.
+"""Delta-medoids (Liebman, Chor and Stone, 2015): every object is within delta of its group's medoid.
 
-1. Assign: in the order of the data, each object joins the most similar representative if that is at least delta
-   similar; else it becomes one. The medoids of the iteration before are there from the start.
-2. Medoids: each group is represented by the member most similar to the others on average; if `strict`, only members
-   that all others are within delta of are eligible, and whoever opened the group is one.
-3. Repeat until the medoids stay the same.
+1. Assign. In the order of the data, each object joins its most similar representative if their similarity is at least
+   delta. Otherwise the object becomes a representative itself and opens a group. The medoids of the iteration before
+   are representatives from the start.
+2. Find medoids. The medoid of a group is the member to which the others are most similar on average. If `strict`, only
+   members that all others are within delta of may be the medoid. The object that opened the group is always one of
+   them.
+3. Repeat both steps until the medoids stay the same.
 
-A medoid never leaves its group, so groups only get more, and between two openings the sum of similarities to the
-medoids only grows: the iteration ends. Rounding could still make sums of equal size go round in a circle, which is
-recognised.
+The iteration ends. A medoid never leaves its group, so that the number of groups only grows, and as long as no group is
+opened, the sum of the similarities to the medoids only grows as well. Rounding could still make the medoids alternate
+between choices of equal sums. This is recognised, because a set of medoids then occurs again.
 """
 
 from collections.abc import Iterator
@@ -24,63 +26,72 @@ from covey.arrays import Floats, Indices, Integers
 from covey.prototype import Prototype
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
-from covey.selectors.delta_medoids_pairs import BLOCK, KnownSimilarities
+from covey.selectors.delta_medoids_pairs import BLOCK, EvaluatedSimilarities
 from covey.selectors.state import COUNT, Facts, FittedState, Rule
 from covey.similarity.mean import as_threshold, mean_similarity
 from covey.similarity.similarity import SimilarityLike
 
 BATCH = 256
-"""Of how many objects the similarities to all representatives are asked at a time."""
+"""How many objects are compared with all representatives at a time. A larger number makes fewer calls and longer
+blocks; it does not change the result."""
 ROUNDED_BITS = 20
-"""Of the 53 bits of a sum of similarities, the last ones that are not compared: they hold what was rounded, so that
-sums that are equal on paper tie."""
+"""How many of the last of the 53 bits of a sum of similarities are ignored when sums are compared. They hold rounding
+errors, and without them sums that are equal in exact arithmetic are equal. With 20 bits, a million roundings fit."""
 
 
 class DeltaMedoids(Selector):
-    """Representatives such that every object is within delta of one of them.
+    """Finds representatives such that every object is within delta of one of them.
 
     Parameters
     ----------
     delta : "homogeneity" or float, default="homogeneity"
-        The similarity that an object must have to its representative; the cluster's mean by default. Larger, more
-        representatives.
+        The least similarity of an object to its representative. By default it is the mean similarity of the cluster's
+        pairs. A larger delta gives more representatives.
     similarity : str, callable or Similarity, default="cosine"
-        A name that `covey.similarity_names` lists, a function s(a, b), `covey.batched`, `covey.from_distance`, or
-        "precomputed" if X is a matrix of similarities. If it is not symmetric, s(x, r) is
-        asked for an object x and a representative r.
+        A name that `covey.similarity_names` lists, a function s(a, b), or what `covey.batched` or `covey.from_distance`
+        returns. It is "precomputed" if X is a matrix of similarities. If it is not symmetric, s(x, r) is used for an
+        object x and a representative r.
     strict : bool, default=True
-        Whether a medoid must be within delta of its whole group. If not, it is the member most similar to the others
-        on average, and some may not be covered in the end.
+        Whether a medoid must be within delta of its whole group. If not, the medoid is the member to which the others
+        are most similar on average, and some members may stay uncovered.
     one_shot : bool, default=False
-        Assign once and keep whoever opened a group: far fewer evaluations, more representatives.
+        Whether to assign the objects only once and keep the representatives that opened the groups. This takes far
+        fewer evaluations and gives more representatives.
     max_iter : int, default=50
         The most iterations.
     random_state : int, RandomState instance or None, default=None
-        Decides the pairs that are sampled where the homogeneity is not known exactly.
+        Decides which pairs are sampled if the homogeneity is not computed exactly.
     n_jobs : int or None, default=None
-        Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
+        How many threads, for compiled similarities, or processes, for slow Python functions, share the work. As in
+        joblib, None means 1 and -1 means all cores.
     verbose : int, default=0
-        1 shows a bar on a terminal, or else logs each cluster's result to the logger "covey"; 2 does both.
+        1 shows a progress bar on a terminal; elsewhere it logs the result of each cluster to the logger "covey". 2 does
+        both.
 
     Attributes
     ----------
     sample_indices_ : int array
-        Rows of X selected: by cluster, the one with the largest group first.
+        The selected rows of X. They are grouped by cluster, and those with the largest groups come first.
     prototypes_ : dict
-        The `Prototype` of each label; its gains are the sizes of the groups.
+        The `Prototype` of each label. Its gains are the sizes of the groups.
     n_evaluations_ : int
-        How many similarities were computed; none is computed twice.
+        How many similarities were computed. None of them is computed twice.
     scan_rate_ : float
-        That number as a share of all pairs within clusters.
+        `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
     n_iter_ : int
         The most iterations that a cluster took.
     stopped_by_ : dict
-        What ended each label's iterations: "unchanged", "cycle", "max_iter" or "one_shot".
+        What ended the iterations of each label: "unchanged", "cycle", "max_iter" or "one_shot".
 
     Notes
     -----
-    The result depends on the order of the objects. Similarities are kept: 4 n^2 bytes for a cluster of n (8 n^2 if
-    they are not symmetric), 144 MB for 6 000 objects.
+    The result depends on the order of the objects. All similarities that were computed are kept. This takes 4 n^2 bytes
+    for a cluster of n objects, which is 144 MB for 6 000, and 8 n^2 if the similarity is not symmetric.
+
+    References
+    ----------
+    E. Liebman, B. Chor and P. Stone, "Representative Selection in Nonmetric Datasets", Applied Artificial Intelligence
+    29 (2015).
 
     Examples
     --------
@@ -138,14 +149,15 @@ class DeltaMedoids(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        """Select the representatives of one cluster."""
         return self._select_with_details(cluster, rng)[0]
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, tuple[int, str]]:
-        """The prototype, the number of iterations, and what ended them."""
+        """Return the prototype, the number of iterations, and what ended them."""
         space, multiplicity = cluster.space, cluster.multiplicity
-        known = KnownSimilarities(space, "use covey.CRS, whose memory grows with n")
-        delta, homogeneity = self._delta(known, multiplicity, rng)
-        groups, n_iter, stopped_by = self._iterate(known, delta, multiplicity)
+        evaluated = EvaluatedSimilarities(space, "use covey.CRS, whose memory grows with n")
+        delta, homogeneity = self._delta(evaluated, multiplicity, rng)
+        groups, n_iter, stopped_by = self._iterate(evaluated, delta, multiplicity)
         indices, sizes = groups.by_size(multiplicity)
         covered = groups.similarities >= delta
         covered[indices] = True
@@ -163,20 +175,24 @@ class DeltaMedoids(Selector):
         self.n_iter_ = max(n_iter for n_iter, _ in details.values())
         self.stopped_by_ = {label: stopped_by for label, (_, stopped_by) in details.items()}
 
-    def _delta(self, known: KnownSimilarities, multiplicity: Integers, rng: np.random.Generator) -> tuple[float, float]:
-        """The similarity asked for, and the homogeneity if it was needed."""
+    def _delta(
+        self, evaluated: EvaluatedSimilarities, multiplicity: Integers, rng: np.random.Generator
+    ) -> tuple[float, float]:
+        """Return delta, and the homogeneity if it was needed."""
         if self.delta != "homogeneity":
             return float(self.delta), np.nan
-        found, pairs = mean_similarity(known.space, multiplicity, rng)
+        found, pairs = mean_similarity(evaluated.space, multiplicity, rng)
         if pairs is not None:
-            known.admit(pairs)
+            evaluated.admit(pairs)
         return as_threshold(found.value), found.value
 
-    def _iterate(self, known: KnownSimilarities, delta: float, multiplicity: Integers) -> tuple["Groups", int, str]:
-        """The last groups, the number of iterations and what ended them."""
+    def _iterate(
+        self, evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers
+    ) -> tuple["Groups", int, str]:
+        """Return the last groups, the number of iterations, and what ended them."""
         seen: set[bytes] = set()
         previous = b""
-        steps = iterations(known, delta, multiplicity, self.strict, self.one_shot)
+        steps = iterations(evaluated, delta, multiplicity, self.strict, self.one_shot)
         for n_iter, groups in enumerate(steps, start=1):
             medoids = np.unique(groups.medoids).tobytes()
             if self.one_shot:
@@ -194,13 +210,16 @@ class DeltaMedoids(Selector):
 
 @dataclass(frozen=True)
 class Groups:
-    """For each object the medoid of its group and the similarity to it."""
+    """For each object, the medoid of its group and its similarity to this medoid."""
 
     medoids: Indices
     similarities: NDArray[np.float64]
 
     def by_size(self, multiplicity: Integers) -> tuple[NDArray[np.intp], Integers]:
-        """The medoids, that of the largest group first, then by index, and the sizes."""
+        """Return the medoids and the sizes of their groups, the largest first.
+
+        Groups of one size are in the order of their medoids.
+        """
         medoids, group = np.unique(self.medoids, return_inverse=True)
         sizes = np.zeros(medoids.size, dtype=np.int64)
         np.add.at(sizes, group, multiplicity)
@@ -209,37 +228,40 @@ class Groups:
 
 
 def iterations(
-    known: KnownSimilarities, delta: float, multiplicity: Integers, strict: bool, one_shot: bool
+    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, strict: bool, one_shot: bool
 ) -> Iterator[Groups]:
-    """The groups after each iteration, for ever."""
+    """Yield the groups after each iteration, without end."""
     medoids = np.empty(0, dtype=np.int32)
     while True:
-        groups = assign(known, delta, medoids)
+        groups = assign(evaluated, delta, medoids)
         if not one_shot:
-            groups = with_medoids(known, delta, multiplicity, groups, strict)
+            groups = with_medoids(evaluated, delta, multiplicity, groups, strict)
         yield groups
         medoids = np.unique(groups.medoids)
 
 
-def assign(known: KnownSimilarities, delta: float, medoids: Indices) -> Groups:
-    """Let each object join its most similar representative, the lowest of equal ones, or become one."""
-    n = known.space.n_left
+def assign(evaluated: EvaluatedSimilarities, delta: float, medoids: Indices) -> Groups:
+    """Let each object join its most similar representative, or become one.
+
+    Of equally similar representatives the lowest counts.
+    """
+    n = evaluated.space.n_left
     owners, best = np.full(n, -1, dtype=np.int32), np.full(n, -np.inf)
     representatives = medoids
     owners[medoids] = medoids
     for start in range(0, n, BATCH):
         rows = start + np.flatnonzero(owners[start : start + BATCH] < 0).astype(np.int32)
         if representatives.size and rows.size:
-            values = known.block(rows, representatives, itself=np.nan)
+            values = evaluated.block(rows, representatives, itself=np.nan)
             best[rows] = values.max(axis=1)
             owners[rows] = np.where(values == best[rows, None], representatives, n).min(axis=1)
-        # Whoever is too far from all that are there becomes one itself, and those after it see it.
-        far = rows[~(best[rows] >= delta)]  # a single object has no homogeneity, hence no delta
+        # The first object that is too far from all representatives becomes one, and later objects may join it.
+        far = rows[~(best[rows] >= delta)]  # `not >=` also holds if delta is NaN, as it is for a single object
         while far.size:
             opened = far[0]
             owners[opened], representatives = opened, np.append(representatives, opened)
             rows = rows[rows > opened]
-            similarities = known.of(rows, np.full(rows.size, opened))
+            similarities = evaluated.of(rows, np.full(rows.size, opened))
             closer = (similarities > best[rows]) | ((similarities == best[rows]) & (opened < owners[rows]))
             best[rows[closer]], owners[rows[closer]] = similarities[closer], opened
             far = rows[~(best[rows] >= delta)]
@@ -248,33 +270,36 @@ def assign(known: KnownSimilarities, delta: float, medoids: Indices) -> Groups:
 
 
 def with_medoids(
-    known: KnownSimilarities, delta: float, multiplicity: Integers, groups: Groups, strict: bool
+    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, groups: Groups, strict: bool
 ) -> Groups:
-    """The same groups, each with its medoid."""
+    """Return the same groups, each with its medoid as representative."""
     order = np.argsort(groups.medoids, kind="stable")
     starts = np.flatnonzero(np.diff(groups.medoids[order], prepend=-1))
     medoids, similarities = np.empty_like(groups.medoids), np.full(order.size, np.inf)
     for members in np.split(order.astype(np.int32), starts[1:]):
-        medoid = medoids[members] = medoid_of(known, delta, multiplicity, members, strict)
+        medoid = medoids[members] = medoid_of(evaluated, delta, multiplicity, members, strict)
         others = members[members != medoid]
-        similarities[others] = known.of(others, np.full(others.size, medoid, dtype=np.int32))
+        similarities[others] = evaluated.of(others, np.full(others.size, medoid, dtype=np.int32))
     return Groups(medoids, similarities)
 
 
 def medoid_of(
-    known: KnownSimilarities, delta: float, multiplicity: Integers, members: Indices, strict: bool
+    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, members: Indices, strict: bool
 ) -> np.int32:
-    """The member with the largest sum of similarities to it, the lowest of equal ones; all copies count."""
+    """Return the member with the largest sum of similarities of all members to it.
+
+    Copies count, too, and of equal members the lowest is returned.
+    """
     if members.size == 1:
         return members[0]
     copies = multiplicity[members]
     sums, least = np.zeros((2, members.size))
     several = copies > 1
-    sums[several] = (copies[several] - 1) * known.space.of_copies(members[several])
+    sums[several] = (copies[several] - 1) * evaluated.space.of_copies(members[several])
     step = max(1, BLOCK // members.size)
-    for at in range(0, members.size, step):
-        part = slice(at, at + step)
-        values = known.block(members, members[part], itself=np.nan)
+    for start in range(0, members.size, step):
+        part = slice(start, start + step)
+        values = evaluated.block(members, members[part], itself=np.nan)
         sums[part] += np.nansum(values * copies[:, None], axis=0)
         least[part] = np.nanmin(values, axis=0)
     sums = without_rounding(sums)
@@ -284,6 +309,6 @@ def medoid_of(
 
 
 def without_rounding(sums: Floats) -> Floats:
-    """Sums to compare: those that differ by no more than rounding are the same."""
+    """Return sums that can be compared: those that differ only by rounding become equal."""
     unit = np.ldexp(1.0, np.frexp(np.abs(sums).max())[1] - 53 + ROUNDED_BITS)
     return np.rint(sums / unit)

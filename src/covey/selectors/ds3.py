@@ -1,12 +1,13 @@
 """DS3: dissimilarity-based sparse subset selection (Elhamifar, Sapiro and Sastry, 2016).
 
-Let row i of Z tell what share of each object j the object i represents, at the cost d_ij of representing j by i. Find
+Row i of the matrix Z says what share of each object j the object i represents. Representing all of j by i costs d_ij.
+DS3 solves one of two problems:
 
     min <D, Z>                                    sum_i |Z_i|_inf <= budget    (constrained)
     min lambda * sum_i |Z_i|_p + <D, Z>           lambda = alpha * lambda_max  (regularised)
 
-with Z >= 0 whose columns sum to 1. Few rows are used then; they are the representatives. For p = inf the problem is
-solved exactly (`ds3_facility.py`), for p = 2 until the certified gap is small (`ds3_admm.py`).
+In both, Z >= 0 and every column of Z sums to 1. The solution uses few rows, and these are the representatives. For p =
+inf the problem is solved exactly (`ds3_facility.py`), and for p = 2 until the certified gap is small (`ds3_admm.py`).
 """
 
 import warnings
@@ -29,15 +30,19 @@ from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import Space
 
 Costs = NDArray[np.float32]
+"""Costs of representing one object by another. Single precision halves the memory that all pairs take."""
 
 USED = 0.1
-"""A row is a representative if its largest share is at least this share of the largest of all."""
+"""A row is a representative if its largest share is at least this share of the largest share of all rows. A lower value
+would keep rows with nothing but tiny shares, and a higher one would lose rows of fractional optima. The value comes
+from no recorded measurement."""
 BLOCK = 1 << 20
-"""About how many similarities are asked for at a time."""
+"""About how many similarities are asked for at a time. They and their indices take some 20 MB; a smaller number would
+cost more calls."""
 
 
 class Solution(NamedTuple):
-    """What a solver has found: the rows of Z in use, their shares of each object, and how sure it is."""
+    """What a solver has found: the rows of Z in use, their shares of each object, and how exact this is."""
 
     rows: Positions
     shares: Floats
@@ -47,78 +52,88 @@ class Solution(NamedTuple):
 
 
 class Details(NamedTuple):
-    """What `fit` tells of one cluster beside its prototype."""
+    """What `fit` sets for one cluster besides its prototype."""
 
     n_iter: int
     gap: float
     rows: Positions
-    """The rows of X that represent others, at least in part."""
+    """The rows of X that represent other objects, at least in part."""
     weights: Floats
-    """The largest share of each of them."""
+    """The largest share of each of these rows."""
     outliers: Positions
-    """The rows of X that stay without a representative."""
+    """The rows of X that have no representative."""
 
 
 class DS3(Selector):
-    """Representatives by sparse optimisation over all pairwise dissimilarities, with a certificate.
+    """Finds representatives by sparse optimisation over all pairs of objects, and certifies how close to the optimum
+    they are.
 
     Parameters
     ----------
     budget : float, default=3
-        The most representatives of each cluster, as the sum of their largest shares; at least 1. Where a fractional
-        optimum is better, more objects than that represent, each in part: 24 for a budget of 3 and 700 uniform points.
+        The most representatives of each cluster, as the sum of their largest shares. It must be at least 1. If a
+        fractional optimum is better, more objects than that represent others in part: 24 for a budget of 3 and 700
+        uniformly distributed points.
     alpha : float, optional
-        Use the regularised form instead, with lambda = alpha * lambda_max: the larger, the fewer representatives; at
-        1 usually one.
+        Solve the regularised problem instead, with lambda = alpha * lambda_max. A larger alpha gives fewer
+        representatives, and 1 usually gives one.
     p : {2, inf}, default=inf
-        The norm of a row of Z in the regularised form; the constrained one takes inf.
+        The norm of the rows of Z in the regularised problem. The constrained one takes inf.
     similarity : str, callable or Similarity, default="cosine"
-        A name that `covey.similarity_names` lists, a function s(a, b), `covey.batched`, `covey.from_distance`, or
-        "precomputed" if X is a matrix of similarities. It may be asymmetric and need not be
-        metric: the cost of representing x by r is the largest similarity of two different objects less s(x, r),
-        divided by the largest such cost; 0 for an r equal to x.
+        A name that `covey.similarity_names` lists, a function s(a, b), or what `covey.batched` or `covey.from_distance`
+        returns. It is "precomputed" if X is a matrix of similarities. It may be asymmetric and need not follow the
+        triangle inequality. The cost of representing x by r is the largest similarity of two different objects less
+        s(x, r), divided by the largest such cost. It is 0 if r is equal to x.
     outliers : bool, default=False
-        Objects may stay without a representative, at the cost beta * exp(-m / sigma), where m is the least cost, over
-        0, of representing them. They are called outliers then.
+        Whether objects may stay without a representative and become outliers. For an object this costs beta * exp(-m /
+        sigma), where m is the least cost above 0 of representing it.
     beta, sigma : float, default=1, 1
+        How dear outliers are. The defaults are those of the toolbox of the DS3 authors.
     tol : float, default=1e-3
-        The relative duality gap to stop at for p = 2, and to warn above in any case.
+        The relative duality gap at which iterations stop for p = 2. A larger gap at the end gives a warning for any p.
     max_iter : int, default=3000
-        For p = 2: the most iterations.
+        The most iterations for p = 2.
     n_jobs : int or None, default=None
-        Threads for compiled similarities, processes for Python callables that take long enough; -1 for all cores.
+        How many threads, for compiled similarities, or processes, for slow Python functions, share the work. As in
+        joblib, None means 1 and -1 means all cores.
     verbose : int, default=0
-        1 shows a bar on a terminal, or else logs each cluster's result to the logger "covey"; 2 does both.
+        1 shows a progress bar on a terminal; elsewhere it logs the result of each cluster to the logger "covey". 2 does
+        both.
 
     Attributes
     ----------
     sample_indices_ : int array
-        Rows of X selected: by cluster, the most used first.
+        The selected rows of X. They are grouped by cluster, and those that represent most come first.
     prototypes_ : dict
-        The `Prototype` of each label; its gains are the sums of the representatives' shares.
+        The `Prototype` of each label. Its gains are the sums of the representatives' shares.
     duality_gap_ : float
-        The largest of the clusters' relative gaps, from 0 to 1: each optimum costs at least (1 - gap) times what was
-        found. It is 0 where the two differ by less than 1e-12 of what one representative of all would cost: that is
-        rounding, and an optimum of 0 is known only up to it.
+        The largest relative gap of all clusters, from 0 to 1. Each optimum costs at least (1 - gap) times what was
+        found. The gap is 0 if the two differ by less than 1e-12 of what a single representative of all would cost,
+        because this is rounding.
     row_weights_ : float array
-        For each row of X the largest share that it represents of any object. Representatives are those of at least a
-        tenth of their cluster's largest, in the order of their Euclidean norms.
+        For each row of X, the largest share of any object that it represents. Rows with at least a tenth of their
+        cluster's largest weight are representatives. These are sorted by the Euclidean norm of their shares.
     outliers_ : int array
-        Rows of X of which less than half is represented.
+        The rows of X of which less than half is represented.
     n_evaluations_ : int
-        How many similarities were computed: all pairs within clusters.
+        How many similarities were computed, which are those of all pairs within clusters.
     scan_rate_ : float
-        Their share: 1.
+        `n_evaluations_` as a share of the evaluations that all pairs within clusters would take, which is 1.
     n_iter_ : int
         The most iterations that a cluster took.
 
     Notes
     -----
-    All pairs are held, in single precision: a cluster of n takes 4 n^2 bytes with p = inf (144 MB for 6 000 objects),
-    30 n bytes for each representative and up to half a gigabyte for a linear program; 24 n^2 with p = 2. A cluster that
-    needs more memory than the machine has is refused before it is begun. With p = inf a large budget or a small alpha
-    on a large cluster may leave more rows in play than a linear program can take; the best that was found is returned
-    then, with its gap and a warning.
+    The costs of all pairs are kept in single precision. With p = inf a cluster of n objects takes 4 n^2 bytes (144 MB
+    for 6 000 objects), 30 n bytes for each representative, and up to half a gigabyte for a linear program. With p = 2
+    it takes 24 n^2 bytes. A cluster that needs more memory than the machine has is refused at once. With p = inf, a
+    large budget or a small alpha on a large cluster may leave more rows in question than a linear program can take. The
+    best answer found is then returned with its gap and a warning.
+
+    References
+    ----------
+    E. Elhamifar, G. Sapiro and S. S. Sastry, "Dissimilarity-Based Sparse Subset Selection", IEEE Transactions on
+    Pattern Analysis and Machine Intelligence 38 (2016).
 
     Examples
     --------
@@ -130,8 +145,6 @@ class DS3(Selector):
     >>> [numbers[i] for i in selector.sample_indices_], selector.duality_gap_
     ([12, 2], 0.0)
     """
-
-    random_state = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "budget": [Interval(Real, 1, None, closed="left")],
@@ -191,9 +204,11 @@ class DS3(Selector):
             raise ValueError("p must be inf with a budget, got 2; pass alpha for the regularised form.")
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        """Select the representatives of one cluster."""
         return self._select_with_details(cluster, rng)[0]
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Details]:
+        """Return the prototype and the details of one cluster."""
         space, multiplicity = cluster.space, cluster.multiplicity
         costs, homogeneity = dissimilarities(space, multiplicity, 4 if self.p == np.inf else 24)
         spared = self._spared(costs)
@@ -202,13 +217,13 @@ class DS3(Selector):
         spared *= multiplicity
         solution = self._solve(costs, spared, multiplicity)
         rows, shares = solution.rows, solution.shares
-        if not rows.size:  # all are outliers; a prototype has at least one representative
+        if not rows.size:  # all objects are outliers, but a prototype needs a representative
             rows, shares = np.array([np.argmin(costs.sum(axis=1, dtype=np.float64))]), np.zeros((1, len(costs)))
         weights = shares.max(axis=1)
         used = np.flatnonzero(weights >= USED * weights.max())
         used = used[np.argsort(-(shares[used] ** 2 @ multiplicity), kind="stable")]
         representatives = rows[used]
-        covered_by = representatives[_server(shares[used], costs[representatives])]
+        covered_by = representatives[_most_used(shares[used], costs[representatives])]
         covered_by[shares.sum(axis=0) < 0.5] = -1
         covered_by[representatives] = representatives
         prototype = cluster.prototype(
@@ -230,15 +245,16 @@ class DS3(Selector):
             self.row_weights_[detail.rows] = detail.weights
 
     def _spared(self, costs: Costs) -> Floats:
-        """What it costs to leave each object without a representative."""
+        """Return what it costs to leave each object without a representative."""
         if not self.outliers:
             return np.full(len(costs), np.inf)
         least = np.min(costs, axis=0, where=costs > 0, initial=np.inf).astype(np.float64)
-        least[np.isinf(least)] = 0  # anybody represents it at no cost
+        least[np.isinf(least)] = 0  # every object represents it at no cost
         return float(self.beta) * np.exp(-least / float(self.sigma))
 
     def _solve(self, costs: Costs, spared: Floats, multiplicity: Integers) -> "Solution":
-        if not costs.any():  # all the same: any object stands for all
+        """Solve the problem for the whole cluster, exactly or by `_relax`."""
+        if not costs.any():  # no object costs anything, so that any one represents all
             return Solution(np.array([0]), np.ones((1, len(costs))), 0.0, 1)
         price = None if self.alpha is None else float(self.alpha) * largest_lambda(costs, self.p, multiplicity)
         if self.p == 2 and price:
@@ -249,6 +265,7 @@ class DS3(Selector):
         return Solution(*ds3_facility.serve(costs, solved.answer, spared), solved.gap, solved.n_iter)
 
     def _relax(self, costs: Costs, price: float, spared: Floats, multiplicity: Integers) -> "Solution":
+        """Solve the regularised problem for p = 2, up to a gap."""
         columns, weights, radii = costs.T, np.full(len(costs), price), np.sqrt(multiplicity)
         if self.outliers:
             columns, weights = np.column_stack([columns, spared.astype(columns.dtype)]), np.append(weights, 0)
@@ -260,7 +277,7 @@ class DS3(Selector):
         return Solution(rows, shares[rows].astype(np.float64), relaxed.gap, relaxed.n_iter)
 
     def _warn(self, gap: float, remedy: str) -> None:
-        """Warn if the solver has stopped short of the gap that was asked for."""
+        """Warn if a solver has stopped at a larger gap than was asked for."""
         if gap > self.tol:
             warnings.warn(
                 f"DS3 stopped at a duality gap of {gap:.2g}, above tol={self.tol:g}; {remedy}, or raise tol.",
@@ -270,9 +287,10 @@ class DS3(Selector):
 
 
 def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> tuple[Costs, float]:
-    """The cost of representing object j by object i, and the mean similarity of different objects.
+    """Return the cost of representing object j by object i, and the mean similarity of different objects.
 
-    An object stands for `multiplicity` equal ones. They are different objects, as similar as the object is to itself.
+    An object of multiplicity m stands for m equal ones. Two of these are different objects, and they are as similar as
+    the object is to itself.
     """
     n = space.n_left
     check_fits(bytes_a_pair * n * n, f"DS3 on a cluster of {n} objects", "draw a sample of it, or use covey.CRS")
@@ -281,18 +299,18 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
     copied = np.flatnonzero(multiplicity > 1).astype(np.int32)
     copies, twins = multiplicity[copied], space.of_copies(copied)
     largest, total = float(twins.max(initial=-np.inf)), float(twins @ (copies * (copies - 1)))
-    origin, scale = 0.0, 0.0  # what is stored lies near 0 and 1, where single precision keeps the digits
+    origin, scale = 0.0, 0.0  # stored numbers are moved and scaled to lie between 0 and about 1 in single precision
     objects = np.arange(n, dtype=np.int32)
     step = max(1, BLOCK // n)
-    for at in range(0, n, step):
-        x, r = np.meshgrid(objects[at : at + step], objects, indexing="ij")
+    for start in range(0, n, step):
+        x, r = np.meshgrid(objects[start : start + step], objects, indexing="ij")
         asked = x < r if space.symmetric else x != r
         x, r = x[asked], r[asked]
         similarities = space.score(x, r)
         largest = max(largest, float(similarities.max(initial=-np.inf)))
         counted = float((similarities * (multiplicity[x] * multiplicity[r])).sum())
         total += 2 * counted if space.symmetric else counted
-        if at == 0:
+        if start == 0:
             origin = largest
         short = origin - similarities
         scale = scale or float(np.abs(short).max(initial=0.0))
@@ -303,7 +321,7 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
             costs[x, r] = short
     if scale:
         costs += np.float32((largest - origin) / scale)
-    np.maximum(costs, 0, out=costs)  # single precision may round below
+    np.maximum(costs, 0, out=costs)  # rounding may have made some costs negative
     np.fill_diagonal(costs, 0)
     if costs.any():
         costs /= costs.max()
@@ -312,7 +330,7 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
 
 
 def largest_lambda(costs: Costs, p: float, multiplicity: Integers) -> float:
-    """lambda_max: with a larger lambda one representative is enough (for p = inf, usually).
+    """Return lambda_max. With a larger lambda, one representative is enough (for p = inf, usually).
 
     The costs of a column are those of all the equal objects that it stands for.
     """
@@ -328,6 +346,8 @@ def largest_lambda(costs: Costs, p: float, multiplicity: Integers) -> float:
     return largest
 
 
-def _server(shares: Floats, costs: Costs) -> Positions:
-    """Of each object the place of the representative with its largest share; of the cheapest if none has any."""
+def _most_used(shares: Floats, costs: Costs) -> Positions:
+    """Return for each object the position of the representative with the largest share of it, or of the cheapest if
+    none has any share.
+    """
     return np.where(shares.max(axis=0) > 0, shares.argmax(axis=0), costs.argmin(axis=0))

@@ -1,22 +1,26 @@
-"""DS3 with p = 2, by the alternating direction method of multipliers.
+"""DS3 with p = 2, solved by the alternating direction method of multipliers.
 
     min  sum_i weight_i |Z_i|_2 + <D, Z>    such that Z >= 0 and column j of Z sums to radius_j
 
-1. Z: shrink each row of C - (L + D) / mu towards 0 by weight_i / mu, and go on a little beyond it.
+The problem is split into Z, which carries the cost, and a copy C of it, which carries the constraints. Each iteration
+makes three steps:
+
+1. Z: shrink each row of C - (L + D) / mu towards 0 by weight_i / mu, and go a little beyond it.
 2. C: project each column of Z + L / mu onto its simplex.
 3. L: add mu (Z - C).
 
-C is always feasible. The multipliers L give a lower bound of the least cost, the sum of radius_j v_j for any v with
-|(v - d_i)_+|_2 <= weight_i for all rows i: start from v_j = -max_i L_ij, lower the columns that pay for a row too much,
-then raise each column as far as the rows allow. The iteration stops when cost and bound meet. (Small changes alone
-would end it far from the optimum.)
+C is always feasible. The multipliers L give a lower bound of the least cost. It is the sum of radius_j v_j for any v
+with |(v - d_i)_+|_2 <= weight_i for all rows i. Such a v is found in three steps: start from v_j = -max_i L_ij, lower
+the columns that pay too much for a row, and then raise each column as far as the rows allow. The iteration stops when
+cost and bound meet. (If it stopped when little changes, it could end far from the optimum.)
 
-The step mu keeps the two residuals close to each other, each in its own unit: shares are about 1, multipliers about as
-large as the largest weight. (Compared without units, small weights take thousands of iterations.)
+The step mu keeps the primal and the dual residual close to each other, each measured in a unit of its own: shares are
+about 1, and multipliers are about as large as the largest weight. (Without these units, problems with small weights
+take thousands of iterations.)
 
-A column that stands for m equal ones has the radius sqrt(m): with Y_j = sqrt(m) Z_j the norm of a row counts it m
-times, and so does the cost if the entries of D are sqrt(m) times those of one. All matrices are kept with the columns
-of Z as rows: a projection then reads memory in order.
+A column that stands for m equal ones has the radius sqrt(m). With Y_j = sqrt(m) Z_j, the norm of a row counts the
+column m times. The cost does so as well if the entries of D are sqrt(m) times those of a single column. All matrices
+are stored with the columns of Z as rows, because a projection then reads memory in order.
 """
 
 from typing import Any
@@ -29,18 +33,22 @@ from covey.arrays import Floats
 from covey.selectors.ds3_certificate import Certified
 
 CHECK = 20
-"""Iterations between two looks at the gap."""
+"""How many iterations pass between two computations of the gap. Computing it reads all matrices, so that a smaller
+number costs time, and a larger one may add iterations that are not needed. The value comes from no recorded
+measurement."""
 BALANCE = 3.0
-"""How far the residuals may drift apart before mu is doubled or halved."""
+"""By which factor the residuals may differ before mu is doubled or halved."""
 ADAPT = 5
-"""Iterations between two changes of mu. With these two values 972 random problems of 2 to 25 objects took about 31
-iterations on average and 180 at most to a gap of 1e-3; a balance of 2 or 5 and 1 to 20 iterations are about as good."""
+"""How many iterations pass between two changes of mu. With these values of `BALANCE` and `ADAPT`, 972 random problems
+of 2 to 25 objects took about 31 iterations on average, and 180 at most, to a gap of 1e-3. A balance of 2 or 5 and 1 to
+20 iterations are about as good."""
 RELAXATION = 1.6
-"""How far Z goes of the way from C: 1.5 to 1.8 is usual, and takes a fifth fewer iterations than 1."""
+"""How far the step goes from C towards the shrunk Z, where 1 is all the way. Values from 1.5 to 1.8 are usual, and take
+a fifth fewer iterations than 1."""
 
 
 def solve(costs: NDArray[Any], weights: Floats, radii: Floats, tol: float, max_iter: int) -> Certified:
-    """Z, its columns as rows. `costs` alike; a weight may be 0, but not all."""
+    """Return Z with its columns as rows; `costs` are stored likewise. A weight may be 0, but not all weights."""
     alone = np.einsum("j,ji->i", radii, costs, dtype=np.float64) + weights * np.linalg.norm(radii)
     C, L, Z = np.zeros_like(costs), np.zeros_like(costs), np.empty_like(costs)
     C[:, np.argmin(alone)] = radii
@@ -63,7 +71,7 @@ def solve(costs: NDArray[Any], weights: Floats, radii: Floats, tol: float, max_i
 
 
 def dual_bound(costs: NDArray[Any], weights: Floats, radii: Floats, L: NDArray[Any]) -> float:
-    """A lower bound of the least cost from any multipliers."""
+    """Return a lower bound of the least cost, which holds for any multipliers L."""
     v = -L.max(axis=1).astype(np.float64)
     squares = lower(costs, weights, v)
     lift(costs, weights, v, squares)
@@ -71,13 +79,14 @@ def dual_bound(costs: NDArray[Any], weights: Floats, radii: Floats, L: NDArray[A
 
 
 def _cost(costs: NDArray[Any], weights: Floats, radii: Floats, C: NDArray[Any]) -> float:
+    """Return the cost of C."""
     squares = np.zeros(weights.size)
     return float(spend(costs, radii, C, squares) + weights @ np.sqrt(squares))
 
 
 @njit(cache=True, nogil=True)
 def spend(costs, radii, C, squares):  # type: ignore[no-untyped-def]
-    """<D, C> with every column of C scaled to its radius, which single precision meets only about.
+    """Return <D, C> with every column of C scaled to its radius, which single precision meets only approximately.
 
     The squared lengths of the rows are added to `squares`.
     """
@@ -95,9 +104,10 @@ def spend(costs, radii, C, squares):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def lower(costs, weights, v):  # type: ignore[no-untyped-def]
-    """Lower v in place until |(v - d_i)_+|_2 <= weight_i for every row i; the squares of these lengths.
+    """Lower v in place until |(v - d_i)_+|_2 <= weight_i for every row i, and return the squares of these lengths.
 
-    What v_j exceeds d_ij by shrinks to the share of it that row i can bear; the least of the rows' offers counts.
+    A row i that is too long allows each column only a share of what v_j exceeds d_ij by. Each column is lowered to the
+    least of what the rows allow it.
     """
     squares = np.zeros(weights.size)
     add_squares(costs, v, squares)
@@ -118,7 +128,7 @@ def lower(costs, weights, v):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def add_squares(costs, v, squares):  # type: ignore[no-untyped-def]
-    """Add |(v - d_i)_+|_2 squared to the squares of each row i."""
+    """Add the square of |(v - d_i)_+|_2 to the entry of each row i in `squares`."""
     for j in range(v.size):
         for i in range(squares.size):
             over = v[j] - costs[j, i]
@@ -128,7 +138,10 @@ def add_squares(costs, v, squares):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def lift(costs, weights, v, squares):  # type: ignore[no-untyped-def]
-    """Raise each v_j in turn, in place, as far as all rows can bear it; `squares` as `lower` returns them."""
+    """Raise each v_j in turn, in place, as far as all rows allow.
+
+    `squares` is what `lower` returns, and is kept up to date.
+    """
     for j in range(v.size):
         top = np.inf
         for i in range(weights.size):
@@ -144,7 +157,7 @@ def lift(costs, weights, v, squares):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def aim(costs, C, L, mu, Z):  # type: ignore[no-untyped-def]
-    """Z = C - (L + D) / mu, and the squared lengths of its rows."""
+    """Set Z = C - (L + D) / mu, and return the squared lengths of its rows."""
     squares = np.zeros(Z.shape[1])
     for j in range(Z.shape[0]):
         for i in range(Z.shape[1]):
@@ -156,7 +169,11 @@ def aim(costs, C, L, mu, Z):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def advance(Z, kept, mu, radii, C, L):  # type: ignore[no-untyped-def]
-    """Shrink Z to what is kept of its rows, project onto C, move L; the squared lengths of Z - C and of C's change."""
+    """Make the rest of an iteration: shrink the rows of Z, project onto C, and move L.
+
+    `kept` says what share of each row of Z is left after shrinking. Return the squared lengths of Z - C and of the
+    change of C.
+    """
     apart, moved = 0.0, 0.0
     z, c = np.empty(Z.shape[1]), np.empty(Z.shape[1])
     for j in range(Z.shape[0]):
@@ -174,7 +191,10 @@ def advance(Z, kept, mu, radii, C, L):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
 def project(row, radius):  # type: ignore[no-untyped-def]
-    """Project onto the simplex, in place, by Michelot's method: drop what is not positive until nothing is."""
+    """Project a row onto the simplex, in place.
+
+    Michelot's method drops the numbers that would become negative until none would.
+    """
     active, shift, shrinking = row.size, (row.sum() - radius) / row.size, True
     while shrinking:
         n_active, total = 0, 0.0

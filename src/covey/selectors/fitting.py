@@ -1,4 +1,4 @@
-"""Fitted state that appears whole or not at all."""
+"""A fit either succeeds as a whole or changes nothing."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def whole_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a `fit` that fails, or is interrupted, leave its estimator as it was before."""
+    """Decorate a `fit` so that the estimator keeps its former state if the fit fails or is interrupted."""
 
     @wraps(fit)
     def fit_whole(self: Any, *args: Any, **kwargs: Any) -> Any:

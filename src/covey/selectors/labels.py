@@ -1,4 +1,4 @@
-"""Labels: checked, and turned into the clusters of objects that share one."""
+"""Labels are checked and split the objects into clusters."""
 
 from collections.abc import Hashable
 from numbers import Integral
@@ -13,9 +13,11 @@ from covey.similarity.missing import first_marked, missing_in, refuse_masked
 
 
 def check_labels(y: Any, n: int) -> NDArray[Any]:
-    """One finite label for each of n objects, as an array that holds exactly the labels given."""
+    """Return one finite label for each of n objects, in an array that holds exactly the labels given."""
     refuse_masked(y, "y")
-    given = np.asarray(y) if hasattr(y, "__array__") else np.asarray(y, dtype=object)  # no label becomes another
+    given = (
+        np.asarray(y) if hasattr(y, "__array__") else np.asarray(y, dtype=object)
+    )  # NumPy would turn the label 1 among texts into '1'
     labels = column_or_1d(given, warn=True)
     if labels.size != n:
         raise ValueError(f"y must hold one label for each of the {n} objects of X, got {labels.size} labels.")
@@ -30,20 +32,22 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
 
 
 def _check_labelled(labels: NDArray[Any], unlabelled: Flags) -> None:
+    """Refuse labels that are missing or infinite, and name the first of them."""
     if unlabelled.any():
         label, where = first_marked(labels, unlabelled)
         raise ValueError(f"y must hold finite labels, got {label} at {where}; drop or label such objects first.")
 
 
 def exact_array(labels: NDArray[np.object_]) -> NDArray[Any]:
-    """The labels in NumPy's type for them, if that type holds each of them exactly; else as they are.
+    """Return the labels in NumPy's own type for them if it holds each of them exactly, and as they are otherwise.
 
-    It does not for whole numbers that NumPy would make floats, such as -1 and 2^63, nor for numbers among strings.
+    NumPy's type is not exact for integers that NumPy would turn into floats, such as -1 and 2^63 together, nor for
+    numbers among strings.
     """
     values = labels.tolist()
     try:
         tight = np.array(values)
-    except ValueError:  # labels of different lengths
+    except ValueError:  # the labels are sequences of different lengths
         return labels
     whole = tight.dtype.kind != "f" or not all(isinstance(value, Integral) for value in values)
     exact = tight.shape == labels.shape and whole and all(map(_same, tight.tolist(), values))
@@ -51,11 +55,15 @@ def exact_array(labels: NDArray[np.object_]) -> NDArray[Any]:
 
 
 def _same(a: Any, b: Any) -> bool:
+    """Say whether two labels are equal. NaN counts as equal to NaN."""
     return bool(a == b or (a != a and b != b))
 
 
 def clusters(y: Any, n: int) -> list[tuple[Hashable, Positions]]:
-    """(label, positions) of each cluster, labels sorted. Without labels all objects are cluster 0."""
+    """Return the label and the positions of each cluster, sorted by label.
+
+    Without labels, all objects are cluster 0.
+    """
     if y is None:
         return [(0, np.arange(n))]
     try:
@@ -66,5 +74,7 @@ def clusters(y: Any, n: int) -> list[tuple[Hashable, Positions]]:
         raise TypeError(f"y must hold labels that can be keys of a dict, got {labels[0]!r}; pass tuples or strings.")
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group))
-    keys = list(labels) if labels.dtype.kind in "mM" else labels.tolist()  # dates stay dates
+    keys = (
+        list(labels) if labels.dtype.kind in "mM" else labels.tolist()
+    )  # `tolist` would turn some dates into integers
     return list(zip(keys, np.split(order, ends[:-1]), strict=True))

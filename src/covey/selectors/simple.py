@@ -1,4 +1,4 @@
-"""The yardsticks: a random choice, and everything."""
+"""Two simple selectors to compare others with: a random choice, and all objects."""
 
 from collections.abc import Mapping
 from numbers import Integral, Real
@@ -15,18 +15,40 @@ from covey.similarity.similarity import SimilarityLike
 
 
 class RandomSelector(Selector):
-    """A random choice of each cluster, without replacement: what any method has to beat.
+    """Draws representatives of each cluster at random, without replacement. Any other method should do better.
 
     Parameters
     ----------
     fraction : float, default=0.05
-        The share of each cluster to draw, in (0, 1]; at least one object.
+        The share of each cluster to draw, in (0, 1]. At least one object is drawn.
     n : int or dict, optional
-        How many to draw from each cluster instead, or how many from each label; a smaller cluster is taken whole.
+        How many objects to draw from each cluster instead, or a dict with this number for each label. A cluster that
+        has fewer objects is kept whole.
     similarity : str, callable or Similarity, default="cosine"
-        What a classifier compares with; the choice itself does not need it.
+        The similarity that a classifier uses. The choice itself does not need it.
     random_state : int, RandomState instance or None, default=None
+        Decides what is drawn.
     verbose : int, default=0
+        1 shows a progress bar on a terminal; elsewhere it logs the result of each cluster to the logger "covey". 2 does
+        both.
+
+    Attributes
+    ----------
+    sample_indices_ : int array
+        The selected rows of X. They are grouped by cluster and stand in the order in which they were drawn.
+    prototypes_ : dict
+        The `Prototype` of each label. Each representative covers only itself.
+    n_evaluations_ : int
+        0, because no similarity is computed.
+    scan_rate_ : float
+        0, for the same reason.
+
+    Examples
+    --------
+    >>> import covey
+    >>> selector = covey.RandomSelector(n=2, random_state=0).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> sorted(selector.sample_indices_.tolist())
+    [0, 1, 2, 3]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -53,6 +75,7 @@ class RandomSelector(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        """Draw the representatives of one cluster."""
         size = cluster.members.size
         n: Any = self.n
         if isinstance(n, Mapping):
@@ -67,13 +90,32 @@ class RandomSelector(Selector):
 
 
 class KeepAll(Selector):
-    """Every object represents itself: nearest prototype classification becomes nearest neighbor.
+    """Every object represents itself, so that nearest prototype classification becomes nearest neighbor classification.
 
     Parameters
     ----------
     similarity : str, callable or Similarity, default="cosine"
-        What a classifier compares with.
+        The similarity that a classifier uses.
     verbose : int, default=0
+        1 shows a progress bar on a terminal; elsewhere it logs the result of each cluster to the logger "covey". 2 does
+        both.
+
+    Attributes
+    ----------
+    sample_indices_ : int array
+        All rows of X, grouped by cluster.
+    prototypes_ : dict
+        The `Prototype` of each label. Each object covers itself.
+    n_evaluations_ : int
+        0, because no similarity is computed.
+    scan_rate_ : float
+        0, for the same reason.
+
+    Examples
+    --------
+    >>> import covey
+    >>> covey.KeepAll().fit([[1], [2], [3]], ["b", "a", "b"]).sample_indices_
+    array([1, 0, 2])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"similarity": "no_validation", "verbose": ["verbose"]}
@@ -83,11 +125,12 @@ class KeepAll(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        """Keep all members of one cluster."""
         return standing_for_themselves(cluster, cluster.members)
 
 
 def standing_for_themselves(cluster: Cluster, indices: Positions) -> Prototype:
-    """The prototype of objects chosen without any similarity: each is known to cover only itself."""
+    """Return the prototype of objects that were chosen without any similarity. Each of them covers only itself."""
     members = cluster.members
     return Prototype(
         label=cluster.label,

@@ -1,17 +1,18 @@
-"""The fitted state of an estimator, declared: what each attribute that `fit` sets must be.
+"""Each estimator declares its fitted state: what each attribute that `fit` sets must be.
 
-Files keep the attributes that a class declares, and no others, so each class declares all that its `fit` sets:
+Files hold the attributes that a class declares and no others. So each class declares all attributes that its `fit`
+sets:
 
     class Medoid(Selector):
         _fitted_state = {"n_rounds_": COUNT, "_cache": NOT_SAVED}
         _fitted_facts = {"n_rounds_ must not exceed 9": lambda selector: selector.n_rounds_ <= 9}
 
-`_fitted_state` gives each attribute a `Rule`, or a type of which its value must be an instance. `_fitted_facts` says
-what must be true of the attributes together. A class adds to the declarations of its base classes and repeats none.
+`_fitted_state` gives each attribute a `Rule`, or a type that its value must have. `_fitted_facts` says what must be
+true of the attributes together. A class adds to the declarations of its base classes and repeats none of them.
 
-Saving refuses an estimator with an attribute that nobody has declared: it would be missing after loading. Loading
-refuses a value that does not follow its rule and a fact that does not hold, so that a loaded estimator can be relied on
-as one that was fitted.
+Saving refuses an estimator with an attribute that no class has declared, because the attribute would be missing after
+loading. Loading refuses a value that breaks its rule and a fact that does not hold. So a loaded estimator is as
+reliable as a fitted one.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,15 +32,15 @@ class Rule:
     Attributes
     ----------
     words : str
-        What the value must be, as it stands behind "must be" in an error.
+        The text that follows "must be" in an error.
     holds : callable
-        Whether a value is that.
+        Says whether a value follows the rule.
     cast : callable
         Turns the value into the type that the code expects.
     required : bool
         Whether the value must be there.
     derive : callable or None
-        Computes the value from the estimator, if files hold it and no attribute does.
+        Computes the value from the estimator, for values that files hold although no attribute does.
     """
 
     words: str
@@ -49,26 +50,26 @@ class Rule:
     derive: Callable[[Any], Any] | None = None
 
     def check(self, name: str, value: Any) -> Any:
-        """The value in the type that the code expects; raise ValueError if the rule does not hold."""
+        """Return the value in the type that the code expects. Raise ValueError if it breaks the rule."""
         if not self.holds(value):
             raise ValueError(f"{name} must be {self.words}, got {shown(value)}")
         return self.cast(value)
 
 
 Facts = Mapping[str, Callable[[Any], Any]]
-"""What must be true of an object, in words, and how to find out."""
+"""Facts in words, and for each a function that says whether it is true of an object."""
 
 FittedState = Mapping[str, Rule | type]
-"""What a class declares of its attributes."""
+"""The rule or the type of each attribute that a class declares."""
 
 
 def optional(rule: Rule) -> Rule:
-    """The rule of a value that may be missing."""
+    """Return the same rule for a value that may be missing."""
     return replace(rule, required=False)
 
 
 def or_none(rule: Rule) -> Rule:
-    """The rule of a value that may be None."""
+    """Return the rule for a value that may also be None."""
     return Rule(
         f"{rule.words}, or None",
         lambda value: value is None or rule.holds(value),
@@ -85,17 +86,19 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_array(value: Any, kinds: str) -> bool:
+    """Say whether a value is an array of one dimension whose type is of one of these kinds."""
     return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in kinds
 
 
 def _are_rows(least: int) -> Callable[[Any], bool]:
+    """Return a function that says whether a value is an array of integers from `least` on."""
     return lambda value: (
         _is_array(value, "iu") and value.min(initial=least) >= least and value.max(initial=least) < 2**62
     )
 
 
 NOT_SAVED = Rule("missing in a file", lambda value: False, required=False)
-"""The attribute is left out of files: only `fit` needs it, or `_restore` makes it again after loading."""
+"""The rule of an attribute that files do not hold, because only `fit` needs it or `_restore` makes it after loading."""
 COUNT = Rule("an integer of at least 0", lambda value: _is_integer(value) and 0 <= value < 2**63, int)
 WIDTH = Rule("an integer of at least 1", lambda value: _is_integer(value) and 1 <= value < 2**63, int)
 NUMBER = Rule("a number", _is_number, float)
@@ -126,32 +129,34 @@ PROTOTYPES = Rule(
 SELECTOR = Rule("a fitted selector", lambda value: hasattr(value, "prototypes_"))
 
 FEATURES = {"n_features_in_": optional(WIDTH), "feature_names_in_": optional(NAMES)}
-"""What scikit-learn notes about the columns of X; these attributes are there if X was a table."""
+"""The attributes that scikit-learn sets for the columns of X. They are there only if X was a table."""
 
 
 def declared(cls: type) -> dict[str, Rule]:
-    """The rule of each attribute that `fit` may set, as the class and its base classes declare them."""
+    """Return the rule of each attribute that `fit` may set, as the class and its base classes declare them."""
     found: dict[str, Rule | type] = _gathered(cls, "_fitted_state")
     return {name: rule if isinstance(rule, Rule) else _instance_of(rule) for name, rule in found.items()}
 
 
 def declared_facts(cls: type) -> Facts:
-    """What must be true of the attributes together, as the class and its base classes declare it."""
+    """Return what must be true of the attributes together, as the class and its base classes declare it."""
     return _gathered(cls, "_fitted_facts")
 
 
 def _gathered(cls: type, table: str) -> dict[str, Any]:
+    """Join a table of the class and its base classes. The class itself comes last and wins."""
     return {key: value for base in reversed(cls.__mro__) for key, value in vars(base).get(table, {}).items()}
 
 
 def _instance_of(kind: type) -> Rule:
+    """Return the rule of a value that must have a type."""
     return Rule(f"of type {kind.__name__}", lambda value: isinstance(value, kind))
 
 
 def check_fields(values: Mapping[str, Any], rules: Mapping[str, Rule]) -> dict[str, Any]:
-    """The values in the types that the code expects.
+    """Return the values in the types that the code expects.
 
-    Raise ValueError if one of them has no rule or does not follow it, or if a required one is missing.
+    Raise ValueError if a value has no rule or breaks it, or if a required value is missing.
     """
     unknown = values.keys() - rules.keys()
     missing = {name for name, rule in rules.items() if rule.required} - values.keys()
@@ -168,27 +173,27 @@ def check_facts(value: Any, facts: Facts) -> None:
 
 
 def n_objects(selector: Any) -> int:
-    """How many objects a fitted selector has seen."""
+    """Return how many objects a selector was fitted to."""
     return sum(prototype.members.size for prototype in selector.prototypes_.values())
 
 
 def n_features(estimator: Any) -> int | None:
-    """How many columns X had in `fit`; None if X was no table."""
+    """Return how many columns the X of `fit` had, or None if it was no table."""
     return getattr(estimator, "n_features_in_", None)
 
 
 def names_fit_features(estimator: Any) -> bool:
-    """Whether there is a name for each column, or for none."""
+    """Say whether each column has a name, or none has."""
     return not hasattr(estimator, "feature_names_in_") or estimator.feature_names_in_.size == n_features(estimator)
 
 
 def has_each_row_once(selector: Any) -> bool:
-    """Whether every row of X is a member of one prototype."""
+    """Say whether every row of X is a member of exactly one prototype."""
     members = np.concatenate([prototype.members for prototype in selector.prototypes_.values()])
     return np.array_equal(np.sort(members), np.arange(members.size))
 
 
 def has_indices_of_prototypes(selector: Any) -> bool:
-    """Whether the selected rows are the representatives of all prototypes, in their order."""
+    """Say whether the selected rows are the representatives of all prototypes, in their order."""
     indices = [prototype.indices for prototype in selector.prototypes_.values()]
     return np.array_equal(selector.sample_indices_, np.concatenate(indices))

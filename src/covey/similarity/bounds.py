@@ -1,13 +1,16 @@
-"""Upper bounds of similarities from rows kept in a byte a number: most pairs are settled without reading the rows.
+"""Upper bounds of similarities from rows that are kept in one byte a number. They rule out most pairs without reading
+the rows themselves.
 
-A row x is rounded to whole multiples of a step of its own, x = q + e with q within -127 .. 127 steps, and the lengths
-of both parts are kept. For two rows x = q + e and y = r + f, by Cauchy and Schwarz,
+A row x is rounded to whole multiples of a step of its own. So x = q + e, where q lies within -127 .. 127 steps and e is
+the rounding error. The lengths of both parts are kept. For two rows x = q + e and y = r + f, the inequality of Cauchy
+and Schwarz gives
 
     x.y      <=  q.r + |q| |f| + |e| |y|
     |x - y|  >=  |q - r| - |e| - |f|
 
-where q.r is a sum of small whole numbers: exact, and read from a quarter of the memory. What such a bound rules out
-would not have entered a neighbor list, so leaving it out changes nothing but the time.
+Here q.r is a sum of small integers. It is exact, and is read from a quarter of the memory that float32 rows take. A
+pair that such a bound rules out could not have entered a neighbor list. So leaving it out changes the time and nothing
+else.
 """
 
 from collections.abc import Callable
@@ -23,21 +26,27 @@ from covey.runtime.executor import Executor
 from covey.runtime.prefetch import look_ahead
 
 MARGIN = 1e-9
-"""Relative to the squared lengths of the rows, for the rounding of float64 sums here and in the score itself."""
+"""Room for the rounding of float64 sums, here and in the score itself, relative to the squared lengths of the rows. A
+sum of `WIDEST` terms is off by at most about 4e-12 of them."""
 WIDEST = 1 << 15
-"""In wider rows a sum of products might leave 32 bits, and its rounding the margin."""
+"""The most columns. In wider rows a sum of products of two bytes could exceed 32 bits, and its rounding could exceed
+the margin."""
 SHORTEST = 1e-70
-"""The squares of what shorter rows lose in rounding might vanish."""
+"""The least length of a row. The squares of the rounding errors of shorter rows could become 0 in float64."""
 CHUNK_ROWS = 4096
+"""How many rows a task rounds. It gives each thread several tasks from some ten thousand rows on; the exact number
+hardly matters."""
 AHEAD = 4
-"""How many pairs a row is fetched before it is needed."""
+"""How many pairs ahead a row is fetched from memory. It was set by trial when bounds were introduced; the measurements
+were not kept. A smaller number hides less of the time that memory takes, and a larger one needs more room in the
+cache."""
 
 
 class Bounds:
-    """What similarities of dense rows cannot exceed.
+    """Upper bounds of the similarities of dense rows.
 
-    `exact` says whether nothing was lost: rows of small whole numbers (pixels, counts, fingerprints) have bounds that
-    are their scores, to the bit.
+    `exact` says that nothing was lost in rounding. Rows of small integers, such as pixels, counts and fingerprints,
+    have bounds that equal their scores to the last bit.
 
     Parameters
     ----------
@@ -46,9 +55,9 @@ class Bounds:
     terms : float array of shape (n,)
         Their squared lengths.
     is_dot : bool
-        Whether similarities are made of dot products; else they are made of squared distances.
+        Whether similarities are made of dot products. If not, they are made of squared distances.
     finish : callable
-        ``finish(sums, a, b)`` makes similarities from these and from the squared lengths of both rows.
+        ``finish(sums, a, b)`` turns these and the squared lengths of both rows into similarities.
     executor : Executor
         Its threads round the rows and compute the bounds.
     """
@@ -64,21 +73,24 @@ class Bounds:
         self._bound, self._finish, self._executor = largest_dot if is_dot else smallest_squared, finish, executor
         signed = len(values) > 0 and values.min() < 0
         self._codes = np.empty(values.shape, dtype=np.int8 if signed else np.uint8)
-        self._parts = np.empty((len(values), 4))  # of each row: its step, |q|, |e|, and its term
+        self._parts = np.empty((len(values), 4))  # for each row: its step, |q|, |e| and its own term
         self._parts[:, 3] = terms
         chunks = [slice(start, start + CHUNK_ROWS) for start in range(0, len(values), CHUNK_ROWS)]
         executor.run(lambda chunk: round_rows(values[chunk], self._codes[chunk], self._parts[chunk]), chunks)
         self.exact = is_dot and not self._parts[:, 2].any()
 
     def renumbered(self, order: Indices) -> Self:
+        """Return the bounds of the same objects under new numbers: object order[t] gets the number t."""
         other = copy(self)
         other._codes, other._parts = self._codes[order], self._parts[order]
         return other
 
     def of(self, i: Indices, j: Indices) -> Floats:
+        """Return numbers that s(i[t], j[t]) does not exceed."""
         return self._executor.in_batches(self._of, i, j)
 
     def _of(self, i: Indices, j: Indices) -> Floats:
+        """Compute the bounds of one batch of pairs."""
         sums, a, b = np.empty((3, i.size))
         self._bound(self._codes, self._parts, i, j, sums, a, b)
         return self._finish(sums, a, b)
@@ -86,6 +98,7 @@ class Bounds:
 
 @njit(cache=True, nogil=True)
 def round_rows(rows, codes, parts):  # type: ignore[no-untyped-def]
+    """Round each row to bytes. Write the bytes to `codes`, and the step, |q| and |e| to `parts`."""
     most = np.iinfo(codes.dtype).max
     for row in range(rows.shape[0]):
         x, largest, whole_numbers = rows[row], 0.0, True
@@ -107,7 +120,10 @@ def round_rows(rows, codes, parts):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def byte_dot(x, y):  # type: ignore[no-untyped-def]
-    """In 32 bits throughout, or the compiler would widen every product to 64."""
+    """Multiply two rows of bytes.
+
+    All numbers are kept in 32 bits, because the compiler would otherwise widen every product to 64.
+    """
     total = np.int32(0)
     for c in range(x.size):
         total = np.int32(total + np.int32(np.int32(x[c]) * np.int32(y[c])))
@@ -116,6 +132,7 @@ def byte_dot(x, y):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def largest_dot(codes, parts, i, j, out, a, b):  # type: ignore[no-untyped-def]
+    """Compute the largest dot product that each pair may have. Also write the own terms of its rows to a and b."""
     for t in range(i.size):
         look_ahead(codes, j, t + AHEAD)
         look_ahead(parts, j, t + AHEAD)
@@ -126,6 +143,10 @@ def largest_dot(codes, parts, i, j, out, a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def smallest_squared(codes, parts, i, j, out, a, b):  # type: ignore[no-untyped-def]
+    """Compute the smallest squared distance that each pair may have.
+
+    Also write the own terms of its rows to a and b.
+    """
     for t in range(i.size):
         look_ahead(codes, j, t + AHEAD)
         look_ahead(parts, j, t + AHEAD)

@@ -1,4 +1,4 @@
-"""What X may be: arrays, CSR matrices, frames, and lists of anything. It becomes a collection."""
+"""From X, which may be an array, a CSR matrix, a frame or a list of anything, to a collection."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ from covey.similarity.similarity import Similarity
 
 
 def collect(X: Any, similarity: Similarity, estimator: Any = None) -> Collection:
-    """X under a similarity, checked; a collection stays as it is.
+    """Check X and join it with a similarity. An X that is a collection already stays as it is.
 
-    The number and the names of the columns, if X has any, are recorded on the estimator.
+    If an estimator is given, the number and the names of the columns of X are recorded on it.
     """
     collection = X if isinstance(X, Collection) else _collection(X, similarity, estimator)
     if estimator is not None:
@@ -29,10 +29,10 @@ def collect(X: Any, similarity: Similarity, estimator: Any = None) -> Collection
 def collect_representatives(
     objects: Any, similarity: Similarity, rows: Positions, n_columns: int | None, n: int
 ) -> Representatives:
-    """The representatives that were stored as these `objects`: the given rows of an X of n objects.
+    """Make representatives again from the `objects` that a file has stored for them.
 
-    Raise ValueError if they cannot be such: they must pass as the X of a fit does, come out as they are, and have as
-    many columns as that X.
+    They are the given rows of an X that had n objects. Raise ValueError if this cannot be: the objects must pass the
+    checks of a fit, must not be changed by them, and must have as many columns as that X.
     """
     if similarity.kind == "matrix":
         if not (np.array_equal(objects, rows) and n_columns == n):
@@ -51,6 +51,7 @@ def collect_representatives(
 
 
 def _collection(X: Any, similarity: Similarity, estimator: Any) -> Collection:
+    """Choose the class of collections by the similarity, and by whether X holds sets or dicts."""
     X = check_input(X)
     if similarity.kind == "matrix":
         return MatrixCollection.of(X, similarity, estimator)

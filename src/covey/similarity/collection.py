@@ -1,8 +1,7 @@
-"""A collection: X under a similarity, checked and prepared once.
+"""A collection is X under a similarity, checked and prepared once.
 
-A collection can `take` some of its members, give the `Space` among its own members, and the space of queries against
-its members. There is one class for each kind of objects, in `collections/`; nobody to the right of this stage asks
-which one it has.
+A collection can `take` some of its members, make the `Space` among its own members, and make the space of queries
+against its members. `collections/` has one class for each kind of objects. No later stage asks which class it has.
 """
 
 from abc import ABC, abstractmethod
@@ -18,13 +17,17 @@ from covey.similarity.space import Space
 
 
 class Representatives(Protocol):
-    """What queries are compared with; `objects` is all that has to be stored to make them again."""
+    """What queries are compared with. `objects` is all that has to be stored to make the representatives again."""
 
     objects: Any
 
-    def prepared(self) -> Self: ...
+    def prepared(self) -> Self:
+        """Do the work that the first query would otherwise have to wait for."""
+        ...
 
-    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> Space: ...
+    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> Space:
+        """Make the space with the objects of X on the left side and these on the right."""
+        ...
 
 
 class Collection(ABC):
@@ -33,13 +36,13 @@ class Collection(ABC):
     Attributes
     ----------
     similarity : Similarity
-        By what the objects are compared.
+        The similarity that compares the objects.
     objects : array, CSR array or list
-        The objects in one of three plain forms. Rows of an array, dense or CSR, are objects.
+        The objects in one of three plain forms. In an array, dense or CSR, each row is an object.
     rows : int array
-        The rows of the X that the objects came from.
+        For each object, the row of X that it came from.
     given : object
-        The X that a user has passed, if the collection holds all of it.
+        The X that the user has passed. It is None if the collection holds only a part of X.
     """
 
     def __init__(self, similarity: Similarity, objects: Any, rows: Positions | None = None, given: Any = None) -> None:
@@ -50,17 +53,23 @@ class Collection(ABC):
         return int(self.objects.shape[0]) if hasattr(self.objects, "shape") else len(self.objects)
 
     def take(self, positions: Positions) -> Self:
-        """The members at these positions, as a collection; all of them, in order, are the collection itself."""
+        """Return the members at these positions as a collection.
+
+        If these are all members in order, return the collection itself.
+        """
         if positions.size == len(self) and np.array_equal(positions, np.arange(positions.size)):
             return self
         return self._take(positions)
 
     def representatives(self, positions: Positions) -> Representatives:
-        """The members at these positions, as what queries are compared with."""
+        """Return the members at these positions in the form that queries are compared with."""
         return self.take(positions)
 
     def record_columns(self, estimator: Any) -> None:
-        """Set the number and the names of the columns on an estimator, or remove those of an earlier fit."""
+        """Set the number and the names of the columns on an estimator.
+
+        Remove those of an earlier fit if X has no columns.
+        """
         for name in ("n_features_in_", "feature_names_in_"):
             vars(estimator).pop(name, None)
         if self.n_columns is not None:
@@ -68,32 +77,36 @@ class Collection(ABC):
 
     @property
     def n_columns(self) -> int | None:
-        """How many columns the objects have, with which those of queries must agree; None if they are no rows."""
+        """How many columns the objects have. Queries must have as many. It is None if the objects are no rows."""
         return None
 
     def prepared(self) -> Self:
-        """The collection, after what the first query would have to wait for is done."""
+        """Do the work that the first query would otherwise have to wait for, and return the collection."""
         return self
 
     @abstractmethod
     def space(self, n_jobs: int | None = None) -> Space:
-        """The members among themselves. `n_jobs` threads or processes work on it, as joblib counts them."""
+        """Make the space of the members among themselves.
+
+        `n_jobs` threads or processes work on it, as joblib counts them.
+        """
 
     @abstractmethod
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> Space:
-        """Other objects on the left side, and the members of this collection on the right.
+        """Make the space with the objects of X on the left side and the members of this collection on the right.
 
         If X has columns, they must be those that were recorded on the estimator.
         """
 
     @abstractmethod
     def distinct(self) -> Distinct:
-        """Which members the similarity cannot tell apart."""
+        """Find out which members are equal under the similarity."""
 
     @abstractmethod
-    def _take(self, positions: Positions) -> Self: ...
+    def _take(self, positions: Positions) -> Self:
+        """Return the members at these positions, which are not all members in order."""
 
 
 def some(objects: Any, positions: Positions) -> Any:
-    """The objects at these positions, in the same plain form."""
-    return [objects[p] for p in positions] if isinstance(objects, list) else objects[positions]
+    """Return the objects at these positions in the same plain form."""
+    return [objects[position] for position in positions] if isinstance(objects, list) else objects[positions]

@@ -1,20 +1,21 @@
-"""Equal objects are one object with a multiplicity.
+"""Equal objects are merged into one object with a multiplicity.
 
-If they were kept apart, the nearest neighbors of an object would be its own copies: the neighbor graph would fall
-apart into groups of copies, and a cluster full of them would need a representative for every few rows. So the copies
-are merged before the graph is made, and count with their number in everything that follows.
+If they were kept apart, the nearest neighbors of an object would be its own copies. The neighbor graph would then fall
+apart into groups of copies, and a cluster full of copies would need a representative for every few rows. So copies are
+merged before the graph is made. They count with their number in everything that follows.
 
-What is equal depends on what the similarity sees:
+Which objects are equal depends on what the similarity sees:
 
-- Rows of numbers, sets and dicts under a named similarity are equal if their numbers are; under cosine also if one row
-  is a positive multiple of the other, up to the rounding of float64 (of float32 rows only if the multiple is exact), or
-  both are zero.
-- Rows and columns of a precomputed matrix are equal if all their numbers are, and the objects are similar to
-  themselves: rows without any similarity say nothing.
-- Any other objects are equal if they are of one type, can be hashed, and are equal in Python's sense; containers and
-  arrays if their parts are. What cannot be hashed is equal only to itself.
+- Rows of numbers, sets and dicts under a named similarity are equal if their numbers are. Under cosine two rows are
+  also equal if both are zero, or if one is a positive multiple of the other. The multiple may be rounded to float64;
+  that of float32 rows must be exact.
+- Objects of a precomputed matrix are equal if their rows and columns are, and if they are similar to themselves. Rows
+  without any similarity say nothing about their objects.
+- Any other objects are equal if they have one type, can be hashed, and are equal in Python's sense. Containers and
+  arrays are equal if their parts are. An object that cannot be hashed is equal only to itself.
 
-Rows are compared by a hash of their numbers first, and then number by number, so that no hash can merge what differs.
+Rows are first compared by a hash of their numbers and then number by number, so that equal hashes never merge rows that
+differ.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,17 +33,18 @@ from covey.arrays import Flags, Integers, Positions
 Hashes = NDArray[np.uint64]
 
 CHUNK_ROWS = 4096
-"""Rows are compared so many at a time, so that their copies take little memory."""
+"""How many rows are compared at a time. The copies that a comparison makes then take little memory."""
 SAME_DIRECTION = 1e10
-"""Rows scaled to a largest number of 1 are compared in units of 1 / this: rows that agree in them have cosine 1."""
+"""Rows are scaled to a largest number of 1 and compared after rounding to multiples of 1 / this. Rows that agree in all
+of these differ by so little that their cosine is 1."""
 
 
 @dataclass(frozen=True)
 class Distinct:
-    """Which objects are equal.
+    """Which of several objects are equal. Equal objects are of one kind.
 
-    `first` holds the position of the first object of each kind, ascending; `kind` the kind of each object, as a place
-    in `first`.
+    `first` holds the position of the first object of each kind, in ascending order. `kind` holds the kind of each
+    object, as a position in `first`.
     """
 
     first: Positions
@@ -55,18 +57,21 @@ class Distinct:
 
 
 def distinct_rows(rows: Any, up_to_length: bool = False) -> Distinct:
-    """Which rows of an array or a CSR array are equal, or at least point in the same direction (`up_to_length`)."""
+    """Find out which rows of an array or a CSR array are equal.
+
+    With `up_to_length`, rows that point in the same direction are equal.
+    """
     return _distinct_rows(_Rows(rows, scaled=up_to_length))
 
 
 def distinct_objects(objects: Sequence[Any]) -> Distinct:
-    """Which objects are of one type and equal in Python's sense."""
-    held = list(objects)  # as long as keys are made, since some objects are told apart by their id
+    """Find out which objects have one type and are equal in Python's sense."""
+    held = list(objects)  # keeps the objects alive while keys are made: some keys are ids, which Python may use again
     return _distinct_keys(list(map(_key, held)))
 
 
 class _Rows:
-    """Rows in a form in which equal rows have equal numbers: a chunk at a time, dense or as CSR."""
+    """Rows in a form in which equal rows have equal bits. They are made a chunk at a time, dense or as CSR."""
 
     def __init__(self, rows: Any, scaled: bool) -> None:
         if sp.issparse(rows):
@@ -75,8 +80,9 @@ class _Rows:
         self.n, self._rows, self._scaled = rows.shape[0], rows, scaled
 
     def chunk(self, positions: Any) -> Any:
+        """Return some rows in this form."""
         rows = self._rows[positions]
-        # Whole numbers and dates stay exact; every number takes eight bytes.
+        # Integers and dates stay exact. Every number takes eight bytes, which the hash relies on.
         rows = rows.astype(np.int64 if rows.dtype.kind in "biumM" and not self._scaled else np.float64)
         if not sp.issparse(rows):
             return self._normal(rows, np.abs(rows).max(axis=1)[:, None] if self._scaled else None)
@@ -86,26 +92,36 @@ class _Rows:
         return rows
 
     def _normal(self, values: NDArray[Any], largest: Any) -> NDArray[Any]:
+        """Bring numbers into this form, in place.
+
+        Each is scaled by the `largest` number of its row if rows are compared by direction.
+        """
         if self._scaled:
             values /= np.where(largest > 0, largest, 1.0)
             values *= SAME_DIRECTION
             np.rint(values, out=values)
-        values += values.dtype.type(0)  # -0 is 0
+        values += values.dtype.type(0)  # turns -0 into 0, which has other bits
         return values
 
     def hashes(self) -> Hashes:
+        """Return a hash of each row."""
         return _in_chunks(self.n, lambda chunk: _hash(self.chunk(chunk)))
 
     def equal(self, a: Positions, b: Positions) -> Flags:
+        """Say for each pair of rows (a[t], b[t]) whether they are equal."""
         return _in_chunks(a.size, lambda chunk: _all_equal(self.chunk(a[chunk]), self.chunk(b[chunk])))
 
 
 def _distinct_rows(rows: _Rows) -> Distinct:
+    """Group rows by their hashes, and then compare the rows of each group."""
     return _verified(_distinct_hashes(rows.hashes()), rows.equal)
 
 
 def distinct_in_matrix(matrix: Any, of_distances: bool) -> Distinct:
-    """Which objects have equal rows and equal columns, and are similar to themselves, or at no distance."""
+    """Find out which objects of a matrix have equal rows and equal columns.
+
+    They must also be similar to themselves, or have distance 0 to themselves.
+    """
     across, down = _Rows(matrix, scaled=False), _Rows(matrix.T, scaled=False)
     itself = matrix.diagonal()
     least = matrix.min(axis=1)
@@ -119,12 +135,16 @@ def distinct_in_matrix(matrix: Any, of_distances: bool) -> Distinct:
 
 
 def _distinct_hashes(hashes: Hashes) -> Distinct:
+    """Group objects by their hashes."""
     _, first, kind = np.unique(hashes, return_index=True, return_inverse=True)
     return _in_order(first, kind)
 
 
 def _verified(found: Distinct, equal: Callable[[Positions, Positions], Flags]) -> Distinct:
-    """Objects that only seem to be equal to the first of their kind become kinds of their own."""
+    """Separate objects that have the hash of the first object of their kind without being equal to it.
+
+    Each of them becomes a kind of its own.
+    """
     if found.first.size == found.kind.size:
         return found
     later = np.setdiff1d(np.arange(found.kind.size), found.first, assume_unique=True)
@@ -135,13 +155,14 @@ def _verified(found: Distinct, equal: Callable[[Positions, Positions], Flags]) -
 
 
 def _distinct_keys(keys: list[Any]) -> Distinct:
+    """Group objects by keys that can be looked up in a dict."""
     places: dict[Any, int] = {}
     kind = np.array([places.setdefault(key, len(places)) for key in keys])
     return _in_order(np.unique(kind, return_index=True)[1], kind)
 
 
 def _in_order(first: Positions, kind: Positions) -> Distinct:
-    """Number the kinds by their first objects."""
+    """Number the kinds by the positions of their first objects."""
     order = np.argsort(first)
     number = np.empty(order.size, dtype=np.intp)
     number[order] = np.arange(order.size)
@@ -149,7 +170,7 @@ def _in_order(first: Positions, kind: Positions) -> Distinct:
 
 
 def _key(value: Any) -> Any:
-    """What equal objects have in common and others do not: something that can be looked up in a dict."""
+    """Return a key for a dict that equal objects have in common and other objects do not have."""
     try:
         if isinstance(value, np.ndarray | np.void):
             parts = _key(value.tolist()) if value.dtype.hasobject else value.tobytes()
@@ -167,21 +188,24 @@ def _key(value: Any) -> Any:
 
 
 def _in_chunks(n: int, function: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
-    parts = [function(slice(at, at + CHUNK_ROWS)) for at in range(0, n, CHUNK_ROWS)]
+    """Call a function for chunks of n rows and join the results."""
+    parts = [function(slice(start, start + CHUNK_ROWS)) for start in range(0, n, CHUNK_ROWS)]
     return np.concatenate(parts)
 
 
 def _hash(rows: Any) -> Hashes:
+    """Return a hash of each row. In CSR rows the columns count as well as the numbers."""
     if not sp.issparse(rows):
         starts = np.arange(0, rows.size + 1, rows.shape[1])
         return hash_runs(np.ascontiguousarray(rows).ravel().view(np.uint64), starts)
-    columns = rows.indices.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    columns = rows.indices.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio
     return hash_runs(rows.data.view(np.uint64) ^ columns, rows.indptr)
 
 
 def _all_equal(a: Any, b: Any) -> Flags:
+    """Say for each row of a whether it equals the same row of b."""
     if not sp.issparse(a):
-        # Bits are compared, not numbers: what is no number is the same only to itself.
+        # Bits are compared instead of numbers, because NaN is not equal to itself as a number.
         return np.asarray((a.view(np.uint64) == b.view(np.uint64)).all(axis=1))
     different = (a != b).sum(axis=1)
     return np.asarray(np.asarray(different).ravel() == 0)
@@ -189,12 +213,12 @@ def _all_equal(a: Any, b: Any) -> Flags:
 
 @njit(cache=True, nogil=True)
 def hash_runs(numbers, starts):  # type: ignore[no-untyped-def]
-    """A hash of the numbers from starts[t] up to starts[t + 1], in their order."""
+    """Return a hash of the numbers from starts[t] up to starts[t + 1] for each t. Their order matters."""
     hashes = np.empty(starts.size - 1, dtype=np.uint64)
     for t in range(hashes.size):
-        value = np.uint64(0xCBF29CE484222325)
-        for at in range(starts[t], starts[t + 1]):
-            value = (value ^ numbers[at]) * np.uint64(0xBF58476D1CE4E5B9)
+        value = np.uint64(0xCBF29CE484222325)  # the start of the hash FNV-1a
+        for position in range(starts[t], starts[t + 1]):
+            value = (value ^ numbers[position]) * np.uint64(0xBF58476D1CE4E5B9)  # a factor of the hash SplitMix64
             value ^= value >> np.uint64(29)
         hashes[t] = value
     return hashes

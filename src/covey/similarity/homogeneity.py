@@ -15,16 +15,24 @@ from covey.similarity.similarity import SimilarityLike
 def homogeneity(
     X: Any, similarity: SimilarityLike = "cosine", *, n_pairs: int = SAMPLED_PAIRS, random_state: Any = None
 ) -> Homogeneity:
-    """The mean similarity of the objects' pairs, CRS's default threshold.
+    """Return the mean similarity of all pairs of objects, which is the default threshold of CRS.
 
     Parameters
     ----------
     X : array, CSR matrix, frame or sequence of objects
+        The objects. There must be at least two, or else the mean is NaN.
     similarity : str, callable or Similarity, default="cosine"
+        A name that `covey.similarity_names` lists, a function s(a, b), or what `covey.batched` or `covey.from_distance`
+        returns. It is "precomputed" if X is a matrix of similarities.
     n_pairs : int, default=2000
-        How many pairs are sampled where the exact mean would take more than 20 000 evaluations.
+        How many pairs are sampled if the exact mean would take more than 20 000 evaluations.
     random_state : int, RandomState instance or None, default=None
         Decides which pairs are sampled.
+
+    Returns
+    -------
+    Homogeneity
+        The mean, its standard error, and the number of evaluations.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a user may pass as X, before anybody knows what kind of objects it holds."""
+"""What can be done with X before it is known what kind of objects X holds: first checks, and taking rows of it."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -14,7 +14,10 @@ from covey.similarity.missing import refuse_masked
 
 
 def check_input(X: Any) -> Any:
-    """Refuse what is no sequence of objects, an array or a frame. A single column of a frame becomes a list."""
+    """Refuse an X that is neither a sequence of objects, nor an array, nor a frame.
+
+    A single column of a frame becomes a list.
+    """
     refuse_masked(X, "X")
     if hasattr(X, "to_list") and not is_frame(X):
         X = X.to_list()  # a pandas or polars Series
@@ -25,11 +28,12 @@ def check_input(X: Any) -> Any:
 
 
 def are_profiles(X: Any) -> bool:
-    """Whether X holds sets or dicts, told by its first object."""
+    """Say whether X holds sets or dicts. The first object decides."""
     return first_is(X, dict | AbstractSet)
 
 
 def _check_sequence(X: Any) -> None:
+    """Refuse what has no order or no length, a single string, and an X without objects."""
     unordered = isinstance(X, AbstractSet | Mapping)
     unordered |= not hasattr(X, "__len__") or getattr(X, "shape", None) == ()
     if isinstance(X, str | bytes) or unordered:
@@ -40,12 +44,15 @@ def _check_sequence(X: Any) -> None:
 
 
 def first_is(X: Any, kind: Any) -> bool:
-    """Whether X is a sequence whose first object is of a kind."""
+    """Say whether X is a sequence whose first object is of a given type."""
     return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and not isinstance(X, str) and isinstance(X[0], kind)
 
 
-def pick(X: Any, rows: Positions) -> Any:
-    """Some rows of what a user passed, in the same type where it can be indexed; other sparse formats become CSR."""
+def take_rows(X: Any, rows: Positions) -> Any:
+    """Return some rows of what a user has passed, in the same type.
+
+    Only a sparse matrix of a format that cannot be indexed becomes CSR.
+    """
     if sp.issparse(X) and X.format not in ("csr", "csc", "lil"):
         X = X.tocsr()
     return type(X)(X[row] for row in rows) if type(X) in (list, tuple) else _safe_indexing(X, rows)

@@ -1,13 +1,12 @@
-"""Compiled sums over the coordinates of two rows: all that the named similarities need of the data.
+"""Compiled sums over the coordinates of two rows. The named similarities need nothing else from the data.
 
-Each kernel takes the rows of both sides, aligned index arrays i and j, and fills `out[t]` with one sum for the pair
-(left[i[t]], right[j[t]]). What the sum means (a cosine, a distance) is decided by the tables in `named.py`, on whole
-arrays.
+Each kernel takes the rows of both sides and two index arrays i and j of one length. It fills `out[t]` with one sum for
+the pair (left[i[t]], right[j[t]]). The tables in `named.py` decide what a sum means, such as a cosine or a distance.
 
-A sum is vectorised only if the function that contains its loop may reassociate additions; the order of the additions
-is then the compiler's, but it is the same for every call. One compiled function therefore *defines* each sum: the
-same two rows give the same bits in any batch, on any thread, and with the two sides exchanged. Sums are made in
-float64, whatever the rows are stored in, so those of whole numbers are exact.
+The compiler vectorises a sum only if it may change the order of the additions. Which order it chooses is up to the
+compiler, but the order is the same in every call. Each sum is therefore computed by one compiled function and nowhere
+else: the same two rows then give the same bits in any batch, on any thread, and with the two sides exchanged. Sums are
+made in float64, whatever type the rows have, so that sums of integers are exact.
 """
 
 from typing import Any, NamedTuple
@@ -18,10 +17,12 @@ from numba import njit
 dense_kernel = njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 
 DOT, MINIMUM, SQUARED, ABSOLUTE, MISMATCHES = range(5)
+"""Which term the loops over CSR rows add up."""
 
 
 @dense_kernel
 def dense_dot(left, right, i, j, out):  # type: ignore[no-untyped-def]
+    """Sum x y."""
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
         total = 0.0
@@ -32,6 +33,7 @@ def dense_dot(left, right, i, j, out):  # type: ignore[no-untyped-def]
 
 @dense_kernel
 def dense_squared(left, right, i, j, out):  # type: ignore[no-untyped-def]
+    """Sum (x - y)^2."""
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
         total = 0.0
@@ -43,6 +45,7 @@ def dense_squared(left, right, i, j, out):  # type: ignore[no-untyped-def]
 
 @dense_kernel
 def dense_absolute(left, right, i, j, out):  # type: ignore[no-untyped-def]
+    """Sum abs(x - y)."""
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
         total = 0.0
@@ -53,6 +56,7 @@ def dense_absolute(left, right, i, j, out):  # type: ignore[no-untyped-def]
 
 @dense_kernel
 def dense_minimum(left, right, i, j, out):  # type: ignore[no-untyped-def]
+    """Sum min(x, y)."""
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
         total = 0.0
@@ -63,6 +67,7 @@ def dense_minimum(left, right, i, j, out):  # type: ignore[no-untyped-def]
 
 @dense_kernel
 def dense_mismatches(left, right, i, j, out):  # type: ignore[no-untyped-def]
+    """Count the coordinates in which x and y differ."""
     for t in range(i.size):
         x, y = left[i[t]], right[j[t]]
         total = 0
@@ -73,7 +78,10 @@ def dense_mismatches(left, right, i, j, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def dense_weighted_sum(rows, weights, total):  # type: ignore[no-untyped-def]
-    """Add each row times its weight to `total`, row by row: an order of additions that no number of threads changes."""
+    """Add each row times its weight to `total`.
+
+    The rows are added one after the other, so that the number of threads does not change the result.
+    """
     for i in range(rows.shape[0]):
         row, weight = rows[i], weights[i]
         for c in range(row.size):
@@ -84,21 +92,22 @@ def dense_weighted_sum(rows, weights, total):  # type: ignore[no-untyped-def]
 def csr_shared_sum(  # type: ignore[no-untyped-def]
     term, width, left_starts, left_columns, left_values, right_starts, right_columns, right_values, i, j, out
 ):
-    """As `csr_sum`, for terms that vanish where one row has nothing; the faster, the longer runs of equal i are.
+    """Compute what `csr_sum` does, for terms that are 0 wherever one of the rows stores nothing.
 
-    Row i is spread out, so that row j finds what it shares without searching. The additions are the same, in the same
-    order, but for some of 0.
+    Row i is first written into an array with a place for every column. Each value of row j then finds its partner
+    without a search. This pays off if many pairs in a row have the same i. The additions and their order are those of
+    `csr_sum`, apart from additions of 0.
     """
     spread = np.zeros(width, dtype=left_values.dtype)
     for t in range(i.size):
         if t == 0 or i[t] != i[t - 1]:
             if t > 0:
                 spread[left_columns[left_starts[i[t - 1]] : left_starts[i[t - 1] + 1]]] = 0
-            for at in range(left_starts[i[t]], left_starts[i[t] + 1]):
-                spread[left_columns[at]] = left_values[at]
+            for entry in range(left_starts[i[t]], left_starts[i[t] + 1]):
+                spread[left_columns[entry]] = left_values[entry]
         total = 0.0
-        for at in range(right_starts[j[t]], right_starts[j[t] + 1]):
-            total += shared_term(term, np.float64(spread[right_columns[at]]), np.float64(right_values[at]))
+        for entry in range(right_starts[j[t]], right_starts[j[t] + 1]):
+            total += shared_term(term, np.float64(spread[right_columns[entry]]), np.float64(right_values[entry]))
         out[t] = total
 
 
@@ -106,7 +115,10 @@ def csr_shared_sum(  # type: ignore[no-untyped-def]
 def csr_sum(  # type: ignore[no-untyped-def]
     term, left_starts, left_columns, left_values, right_starts, right_columns, right_values, i, j, out
 ):
-    """Merge the sorted columns of both rows; a column that one of them does not store is 0 there."""
+    """Sum the terms of both rows by merging their sorted columns.
+
+    A column that a row does not store is 0 in that row.
+    """
     for t in range(i.size):
         a, a_end = left_starts[i[t]], left_starts[i[t] + 1]
         b, b_end = right_starts[j[t]], right_starts[j[t] + 1]
@@ -131,6 +143,7 @@ def csr_sum(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def shared_term(term, x, y):  # type: ignore[no-untyped-def]
+    """Return the term of one column that both rows store."""
     if term == DOT:
         return x * y
     if term == MINIMUM:
@@ -144,7 +157,7 @@ def shared_term(term, x, y):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def lone_term(term, x):  # type: ignore[no-untyped-def]
-    """The term of x and 0, for stored (hence nonzero, and under MINIMUM positive) x."""
+    """Return the term of x and 0. A stored x is not 0, and under MINIMUM it is positive."""
     if term in (DOT, MINIMUM):
         return 0.0
     if term == SQUARED:
@@ -157,8 +170,8 @@ def lone_term(term, x):  # type: ignore[no-untyped-def]
 class Statistic(NamedTuple):
     """The compiled loops of one sum over coordinates.
 
-    `dense` is the loop over dense rows. `term` tells the loops over CSR rows what to add. `shared` says whether only
-    columns that both rows store add anything.
+    `dense` is the loop over dense rows. `term` tells the loops over CSR rows which term to add. `shared` says whether
+    only the columns that both rows store contribute.
     """
 
     dense: Any
@@ -173,5 +186,5 @@ STATISTICS = {
     "absolute": Statistic(dense_absolute, ABSOLUTE, shared=False),
     "mismatches": Statistic(dense_mismatches, MISMATCHES, shared=False),
 }
-"""The sums that `named.py` may ask for. A new one needs a row here, a dense loop, and its terms in `shared_term` and
-`lone_term`."""
+"""The sums that a `Measure` may ask for. To add one, write a dense loop, add its terms to `shared_term` and
+`lone_term`, and add a row here."""

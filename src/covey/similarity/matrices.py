@@ -1,7 +1,7 @@
-"""Matrices that users hand over: sparse ones are checked before compiled code follows their indices.
+"""Checks of matrices that users pass. Sparse ones are checked before compiled code follows their indices.
 
-SciPy does not look at the indices that a matrix is built of, and compiled loops do not look either: a single index out
-of range makes them read or write memory that is not theirs.
+Neither SciPy nor compiled loops check the indices that a sparse matrix is built of. A single index out of range would
+make the loops read or write foreign memory.
 """
 
 from typing import Any
@@ -11,13 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 COMPRESSED = ("csr", "csc", "bsr")
+"""The sparse formats that store their entries list by list, with `indptr` and `indices`."""
 
 
 def check_csr(matrix: Any, name: str) -> sp.csr_array:
-    """A sparse matrix of any format as a CSR array in which every index is in range.
+    """Return a sparse matrix of any format as a CSR array in which every index is in range.
 
-    It shares its arrays with the matrix where it can. Raises ValueError, with `name` for the matrix, if an index is out
-    of range or the arrays do not fit each other.
+    The array shares its memory with the matrix where it can. Raise ValueError if an index is out of range, or if the
+    arrays of the matrix do not fit each other. The error calls the matrix by `name`.
     """
     if matrix.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got a sparse array of shape {matrix.shape}.")
@@ -27,11 +28,12 @@ def check_csr(matrix: Any, name: str) -> sp.csr_array:
         matrix = matrix.tocoo(copy=False)
         _check_coordinates(matrix, name)
     csr = sp.csr_array(matrix)
-    csr.prune()  # SciPy allows room for more entries behind the last one
+    csr.prune()  # drops unused room behind the last entry, which SciPy allows
     return csr
 
 
 def _check_compressed(matrix: Any, name: str) -> None:
+    """Check the indices of a matrix that stores its entries list by list."""
     block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
     n_lists, n_places = (length // side for length, side in zip(matrix.shape, block, strict=True))
     if matrix.format == "csc":
@@ -55,6 +57,7 @@ def _check_compressed(matrix: Any, name: str) -> None:
 
 
 def _check_coordinates(matrix: Any, name: str) -> None:
+    """Check the indices of a matrix that stores a row and a column for each entry."""
     for places, length, axis in zip(matrix.coords, matrix.shape, ("row", "col"), strict=True):
         _check_integers(places, f"{name}.{axis}")
         if places.size != matrix.data.size:
@@ -66,6 +69,7 @@ def _check_coordinates(matrix: Any, name: str) -> None:
 
 
 def _check_integers(array: NDArray[Any], name: str) -> None:
+    """Refuse an index array that does not hold integers in one dimension."""
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ValueError(
             f"{name} must be a one-dimensional array of integers, got shape {array.shape} and type {array.dtype}; "
@@ -74,6 +78,7 @@ def _check_integers(array: NDArray[Any], name: str) -> None:
 
 
 def _check_range(places: NDArray[Any], end: int, name: str) -> None:
+    """Refuse indices that do not lie from 0 up to `end`."""
     if not places.size:
         return
     for extreme in (int(places.min()), int(places.max())):
@@ -82,11 +87,11 @@ def _check_range(places: NDArray[Any], end: int, name: str) -> None:
 
 
 def looks_like_distances(matrix: Any) -> bool:
-    """Whether no object is more similar to itself than to any other, and some are less."""
+    """Say whether no object is more similar to itself than to any other object, and some are less similar."""
     diagonal = matrix.diagonal()
     if not sp.issparse(matrix):
         return bool((diagonal <= matrix.min(axis=1)).all() and matrix.max() > diagonal.max())
-    # A graph need not store its diagonal; only a stored one says what an object is to itself.
+    # A sparse graph need not store its diagonal. Only a stored one tells how similar an object is to itself.
     itself = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) == matrix.indices
     others = matrix.data[~itself]
     if np.count_nonzero(itself) < matrix.shape[0] or not others.size:

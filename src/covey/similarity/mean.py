@@ -1,13 +1,14 @@
-"""The mean similarity of a space's pairs, exact or sampled, with its error.
+"""The mean similarity of the pairs of a space, exact or sampled, with its error.
 
-1. Where the mean follows from the objects in O(n d) (cosine, dot, a matrix), take it: no evaluation.
-2. Up to `FEW_PAIRS` pairs, score them all: exact.
-3. Else score different pairs drawn uniformly. Their mean is unbiased, and its standard error is the pairs' standard
-   deviation over the root of their number. (A block of 5 % of the objects costs far more and tells less: its pairs
-   share objects.)
+1. If the mean follows from the objects in O(n d), as it does for cosine, dot and a matrix, it is computed that way.
+   This takes no evaluation.
+2. If there are at most `FEW_PAIRS` pairs, all of them are scored. The mean is exact.
+3. Otherwise different pairs are drawn uniformly and scored. Their mean is unbiased, and its standard error is the
+   standard deviation of the pairs, divided by the root of their number. (The paper takes all pairs of 5 % of the
+   objects instead. This costs far more and is less exact, because such pairs share objects.)
 
-An object that is there several times makes pairs with its own copies, too: these have the similarity of the object to
-itself, which is scored once.
+An object of multiplicity m also makes pairs with its own copies. These have the similarity of the object to itself,
+which is scored once.
 """
 
 from dataclasses import dataclass
@@ -19,9 +20,15 @@ from covey.similarity.pairs import draw_pairs
 from covey.similarity.space import ScoredPairs, Space
 
 FEW_PAIRS = 20_000
+"""Up to this number of pairs, which is that of 200 objects, all are scored. A sample would save at most 18 000
+evaluations, and the mean would no longer be exact."""
 SAMPLED_PAIRS = 2_000
+"""How many pairs are sampled otherwise. On two classes of 6 000 Fashion-MNIST images, means of 2 000 pairs had standard
+deviations of 0.002 and 0.004. All pairs of 5 % of the objects, as in the paper, gave 0.007 and 0.009 for 22 times as
+many evaluations."""
 ROUNDING = 1e-9
-"""A mean is rounded, so what equals it on paper may lie below it: by far less than this share of it."""
+"""The share by which a threshold lies below the mean that it is computed from. The mean is rounded, and a similarity
+that equals the true mean must not fall below the threshold. The rounding of a mean is far smaller than this share."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +38,17 @@ class Homogeneity:
     Attributes
     ----------
     value : float
-        The mean; NaN for a single object, which has no pairs.
+        The mean. It is NaN for a single object, which has no pairs.
     standard_error : float
-        0 if the mean is exact.
+        The standard error of the mean. It is 0 if the mean is exact.
     n_evaluations : int
         How many similarities were computed for it.
+
+    Examples
+    --------
+    >>> import covey
+    >>> covey.homogeneity([[1, 0], [0, 1]], similarity="hamming")
+    Homogeneity(value=0.0, standard_error=0.0, n_evaluations=1)
     """
 
     value: float
@@ -50,9 +63,10 @@ def mean_similarity(
     n_sampled: int = SAMPLED_PAIRS,
     counted: bool = True,
 ) -> tuple[Homogeneity, ScoredPairs | None]:
-    """The homogeneity of a space whose objects are there so many times, and the pairs of different objects scored.
+    """Return the homogeneity of a space whose objects have these multiplicities, and the pairs that were scored for it.
 
-    A graph need not score these pairs again; they are not `counted` if it has counted all pairs already.
+    The pairs are those of different objects. A graph need not score them again. Pass ``counted=False`` if a graph has
+    counted all pairs already.
     """
     n = int(multiplicity.sum())
     if n < 2:
@@ -67,18 +81,21 @@ def mean_similarity(
         mean = mean_of_all(space, multiplicity, float(_weighted(pairs, multiplicity).sum()))
         return Homogeneity(mean, 0.0, space.n_evaluations - before), pairs
     pairs, similarities = _sample(space, multiplicity, draw_pairs(n, n_sampled, rng), counted)
-    # Drawn without replacement: the error shrinks to nothing as the sample becomes all pairs.
+    # Pairs are drawn without replacement, so that the error shrinks to 0 as the sample approaches all pairs.
     error = float(similarities.std(ddof=1) * np.sqrt((1 - n_sampled / n_pairs) / n_sampled))
     return Homogeneity(float(similarities.mean()), error, space.n_evaluations - before), pairs
 
 
 def as_threshold(mean: float) -> float:
-    """The least similarity that is no less than a mean, on paper."""
+    """Return the mean, lowered a little so that its rounding excludes no similarity that equals the true mean."""
     return mean - ROUNDING * abs(mean)
 
 
 def mean_of_all(space: Space, multiplicity: Integers, total: float) -> float:
-    """The mean over all pairs, from the sum over those of different objects: the pairs of copies are added."""
+    """Return the mean over all pairs, given the sum over the pairs of different objects.
+
+    The pairs of copies are added here.
+    """
     several = np.flatnonzero(multiplicity > 1).astype(np.int32)
     if several.size:
         m = multiplicity[several]
@@ -88,13 +105,20 @@ def mean_of_all(space: Space, multiplicity: Integers, total: float) -> float:
 
 
 def _weighted(pairs: ScoredPairs, multiplicity: Integers) -> Floats:
+    """Return the similarity of each pair, averaged over both directions and multiplied by the number of pairs that it
+    stands for.
+    """
     return multiplicity[pairs.i] * multiplicity[pairs.j] * (pairs.forward / 2 + pairs.backward / 2)
 
 
 def _sample(
     space: Space, multiplicity: Integers, drawn: tuple[Indices, Indices], counted: bool
 ) -> tuple[ScoredPairs, Floats]:
-    """Score pairs drawn among all copies, each pair of different objects once: these, and all similarities drawn."""
+    """Score pairs that were drawn among all members, copies included.
+
+    Each pair of different objects is scored once, even if it was drawn several times. Return these pairs, and the
+    similarities of all pairs that were drawn.
+    """
     objects = np.repeat(np.arange(space.n_left, dtype=np.int32), multiplicity)
     a, b = (objects[side] for side in drawn)
     low, high = np.minimum(a, b), np.maximum(a, b)

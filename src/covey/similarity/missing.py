@@ -1,4 +1,4 @@
-"""Values that are not there: NaN, NaT, None, pandas' NA, and masked entries."""
+"""Missing values: NaN, NaT, None, pandas' NA, and masked entries."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ from covey.arrays import Flags
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a single value stands for no value; told without importing pandas."""
+    """Say whether a single value is missing. Pandas is not imported for this."""
     if value is None or value is np.ma.masked:
         return True
     try:
         return bool(value != value)
-    except TypeError:  # pandas' NA answers every comparison with itself, which is neither true nor false
+    except TypeError:  # every comparison with pandas' NA yields NA, which has no truth value
         return True
-    except ValueError:  # an array
+    except ValueError:  # the value is an array, which is not missing
         return False
 
 
 def missing_in(values: NDArray[Any]) -> Flags:
-    """Which entries of an array of any type are missing."""
+    """Say for each entry of an array of any type whether it is missing."""
     if values.dtype.kind == "f":
         return np.isnan(values)
     if values.dtype.kind in "mM":
@@ -33,20 +33,20 @@ def missing_in(values: NDArray[Any]) -> Flags:
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Refuse an array that hides some of its entries: what lies under a mask must not count."""
+    """Refuse an array that has masked entries. Their hidden values must not be used."""
     if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         where = place(np.argwhere(np.ma.getmaskarray(values))[0])
         raise ValueError(f"{name} must not hold masked entries, got one at {where}; drop or fill such objects first.")
 
 
 def place(position: Any) -> str:
-    """Where an entry is, in words."""
+    """Say in words where an entry is."""
     row, *column = map(int, position)
     return f"row {row}, column {column[0]}" if column else f"position {row}"
 
 
 def first_marked(X: Any, marked: Flags) -> tuple[Any, str]:
-    """The first entry that is marked, and its place; of a sparse X only stored entries are."""
+    """Return the first entry that is marked, and where it is. In a sparse X only stored entries can be marked."""
     if not sp.issparse(X):
         where = tuple(np.argwhere(marked)[0])
         return X[where], place(where)

@@ -1,16 +1,18 @@
 """Similarities that have names, and what a user may pass as ``similarity``.
 
-Each similarity of rows of numbers is made of one sum over coordinates, for which `kernels.py` has a compiled loop. The
-sum is finished on whole arrays, with the same kind of sum of each row with itself, called a and b here:
+Each similarity of rows of numbers is made of one sum over coordinates, for which `kernels.py` has a compiled loop. A
+formula on whole arrays then turns sums into similarities. It also gets the own terms a and b of the two rows, which are
+the same kind of sum of each row with itself:
 
-    cosine     x.y / sqrt(a b)            0 where either vector is zero
+    cosine     x.y / sqrt(a b)            It is 0 where either vector is zero.
     dot        x.y
-    jaccard    x.y / (a + b - x.y)        sets, or rows of 0 and 1; two empty sets score 1
-    ruzicka    min / (a + b - min)        non-negative weights; two empty rows score 1
+    jaccard    x.y / (a + b - x.y)        For sets, or rows of 0 and 1. Two empty sets score 1.
+    ruzicka    min / (a + b - min)        For non-negative weights. Two empty rows score 1.
     hamming    equal positions / width
     euclidean  1 / (1 + distance)
 
-Named similarities of strings are the normalized similarities of rapidfuzz, from 0 to 1 (the extra `text` installs it).
+The named similarities of strings are the normalized similarities of rapidfuzz, from 0 to 1. The extra `text` installs
+rapidfuzz.
 
 To add a similarity, add a row to one of the tables below, or call `register_similarity`. Every list of names that a
 user sees is made from these tables.
@@ -28,17 +30,19 @@ from covey.similarity.similarity import CONVERSIONS, Measure, Rounding, Similari
 
 
 def _cosine(dot: Floats, a: Floats, b: Floats, width: int) -> Floats:
-    scale = np.sqrt(a * b)  # for equal rows exactly a, so that their cosine is exactly 1
+    scale = np.sqrt(a * b)  # this is exactly a for equal rows, so that their cosine is exactly 1
     values = np.divide(dot, scale, out=np.zeros_like(scale), where=scale > 0)
     return np.clip(values, -1.0, 1.0, out=values)
 
 
 def _share(common: Floats, a: Floats, b: Floats, width: int) -> Floats:
+    """The share of the union that is common to both. It is 1 where both are empty."""
     union = a + b - common
     return np.divide(common, union, out=np.ones_like(union), where=union > 0)
 
 
 def _estimate_cosine(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
+    """Turn products into cosines, in place."""
     with np.errstate(divide="ignore"):
         inverse_a, inverse_b = (np.where(t > 0, 1 / np.sqrt(t), 0).astype(products.dtype) for t in (a, b))
     products *= inverse_a[:, None]
@@ -47,12 +51,13 @@ def _estimate_cosine(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[An
 
 
 def _estimate_share(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
+    """Turn products, which count common elements here, into shares of the union."""
     common = products.astype(np.float64)
     return _share(common, a[:, None], b[None, :], 0)
 
 
 def _estimate_nearness(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
-    """Minus the squared distance."""
+    """Turn products into minus the squared distance, in place."""
     products *= 2
     products -= a.astype(products.dtype)[:, None]
     products -= b.astype(products.dtype)
@@ -60,7 +65,11 @@ def _estimate_nearness(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[
 
 
 def _distance_slack(rounding: Rounding, a: Floats, b: Floats) -> Floats:
-    """1 / (1 + d) has fewer values than d: what rounds to the same similarity is tied, too."""
+    """The slack of estimates of minus the squared distance.
+
+    The first part is the rounding of the products. The second part covers ties: different distances may round to the
+    same similarity 1 / (1 + d), and these pairs must not be ruled out.
+    """
     squares = a + b.max()
     return 4 * (rounding.relative * squares + rounding.absolute) + 16 * np.finfo(np.float64).eps * (1 + squares)
 
@@ -95,7 +104,7 @@ MEASURES = {
     "ruzicka": Measure("minimum", _share, term="minimum", domain="nonnegative"),
     "hamming": Measure("mismatches", lambda mismatches, a, b, width: (width - mismatches) / width),
 }
-"""Similarities of rows of numbers."""
+"""Similarities of rows of numbers, by name."""
 
 DISTANCES = {
     "euclidean": Measure(
@@ -116,10 +125,10 @@ DISTANCES = {
     ),
     "manhattan": Measure("absolute", lambda absolute, a, b, width: absolute, term="dot", with_itself=np.zeros_like),
 }
-"""Distances of rows of numbers, for `from_distance`."""
+"""Distances of rows of numbers, by name. They are passed to `from_distance`."""
 
 STRINGS = ("indel", "jaro-winkler", "levenshtein", "osa")
-"""Similarities of strings; `spaces/strings.py` says which function of rapidfuzz computes each."""
+"""Similarities of strings. `spaces/strings.py` says which function of rapidfuzz computes each."""
 
 NAMED: dict[str, Similarity] = {
     **{name: Similarity(name, kind="rows") for name in MEASURES},
@@ -127,29 +136,34 @@ NAMED: dict[str, Similarity] = {
     **{name: Similarity(name, kind="strings") for name in STRINGS},
     "precomputed": Similarity("precomputed", kind="matrix"),
 }
-"""What each name stands for that a user may pass as ``similarity``."""
+"""What each name means that a user may pass as ``similarity``."""
 
 
 def register_similarity(name: str, similarity: "Measure | Similarity | Callable[[Any, Any], Any]") -> None:
     """Give a similarity of your own a name.
 
-    The name then means this similarity wherever covey takes one, for as long as the process lives. A model that was
-    fitted with it stores the name alone, so register the similarity again before you load the model elsewhere.
+    The name then means this similarity wherever covey takes a similarity, until the process ends. A saved model stores
+    only the name, so register the similarity again before you load the model in another process.
 
     Parameters
     ----------
     name : str
-        A name that is not taken.
+        A name that is not taken yet.
     similarity : Measure, Similarity or callable
-        A `covey.Measure` makes a similarity of rows of numbers that runs compiled. Anything else that may be passed as
-        ``similarity`` will do as well: a callable s(a, b), `covey.batched` or `covey.from_distance`.
+        A `covey.Measure` makes a similarity of rows of numbers that is computed by compiled code. Anything else that
+        may be passed as ``similarity`` is allowed, too: a callable s(a, b), or what `covey.batched` or
+        `covey.from_distance` returns.
+
+    See Also
+    --------
+    covey.similarity_names : List all names.
 
     Examples
     --------
     >>> import covey
     >>> covey.register_similarity("same length", lambda a, b: 1.0 / (1 + abs(len(a) - len(b))))
-    >>> covey.homogeneity(["one", "two", "three"], similarity="same length").value
-    0.5555555555555556
+    >>> round(covey.homogeneity(["one", "two", "three"], similarity="same length").value, 3)
+    0.556
     """
     if not isinstance(name, str) or not name:
         raise TypeError(f"name must be a string that is not empty, got {name!r}.")
@@ -163,22 +177,27 @@ def register_similarity(name: str, similarity: "Measure | Similarity | Callable[
 
 
 def measure_of(similarity: Similarity) -> Measure:
-    """The row of the tables that a similarity or distance of rows of numbers stands for."""
+    """Return the table's row for a similarity, or for a distance, of rows of numbers."""
     return (MEASURES if similarity.conversion is None else DISTANCES)[similarity.function]
 
 
 def batched(function: Callable[[Any, Any], Any], *, symmetric: bool = True, batch_size: int = 4096) -> Similarity:
-    """A similarity that scores many pairs at once.
+    """Make a similarity of a function that scores many pairs in one call.
 
     Parameters
     ----------
     function : callable
-        ``function(A, B)`` returns one number for each aligned pair (A[t], B[t]). A and B are arrays or CSR matrices
-        if the objects are rows of one, else lists.
+        ``function(A, B)`` returns one number for each pair (A[t], B[t]). A and B are arrays or CSR arrays if the
+        objects are rows of numbers, and lists otherwise.
     symmetric : bool, default=True
         Whether s(a, b) = s(b, a) for all objects.
     batch_size : int, default=4096
-        The most pairs handed over in one call.
+        The most pairs that are passed in one call.
+
+    Returns
+    -------
+    Similarity
+        It can be passed as ``similarity`` to any selector.
 
     Examples
     --------
@@ -199,18 +218,33 @@ def from_distance(
     *,
     symmetric: bool | None = None,
 ) -> Similarity:
-    """A similarity made from a distance.
+    """Make a similarity of a distance.
 
     Parameters
     ----------
     distance : str or callable
-        "euclidean", "sqeuclidean", "manhattan", a callable d(a, b) >= 0, ``covey.batched(d)``, or "precomputed" if X
-        is a matrix of distances.
+        "euclidean", "sqeuclidean", "manhattan", a callable d(a, b) >= 0, ``covey.batched(d)``, or "precomputed" if X is
+        a matrix of distances.
     how : {"inverse", "negative", "exponential"}, default="inverse"
-        1 / (1 + d), -d or exp(-d). All keep the order of neighbors; they differ in homogeneity and in gains. Under
-        "negative" all similarities are at most 0, which weighs nothing in CRS unless ``gain="count"``.
+        Whether the similarity is 1 / (1 + d), -d or exp(-d). All three rank neighbors alike, but they differ in
+        homogeneity and in gains. Under "negative" no similarity is above 0, and such a similarity adds nothing to a
+        gain in CRS unless ``gain="count"``.
     symmetric : bool, optional
-        Whether d(a, b) = d(b, a); by default what the callable says of itself, else True.
+        Whether d(a, b) = d(b, a). By default the ``symmetric`` attribute of the callable decides, or True if it has
+        none.
+
+    Returns
+    -------
+    Similarity
+        It can be passed as ``similarity`` to any selector.
+
+    Examples
+    --------
+    >>> import covey
+    >>> def difference(a, b):
+    ...     return abs(a - b)
+    >>> covey.homogeneity([1, 2, 4], covey.from_distance(difference, how="negative")).value
+    -2.0
     """
     if not (isinstance(how, str) and how in CONVERSIONS):
         raise ValueError(f"how must be one of {sorted(CONVERSIONS)}, got {how!r}.")
@@ -229,7 +263,12 @@ def from_distance(
 
 
 def similarity_names() -> list[str]:
-    """The names that may be passed as ``similarity``.
+    """List the names that may be passed as ``similarity``.
+
+    Returns
+    -------
+    list of str
+        The names, sorted. Those given by `covey.register_similarity` are among them.
 
     Examples
     --------
@@ -241,13 +280,13 @@ def similarity_names() -> list[str]:
 
 
 def is_precomputed(similarity: Any) -> bool:
-    """Whether X is a matrix of similarities or distances under what a user has passed as ``similarity``."""
+    """Say whether the ``similarity`` that a user has passed makes X a matrix of similarities or distances."""
     found = NAMED.get(similarity) if isinstance(similarity, str) else similarity
     return isinstance(found, Similarity) and found.kind == "matrix"
 
 
 def resolve(similarity: Any) -> Similarity:
-    """What a user may pass as ``similarity`` as a `Similarity`."""
+    """Turn whatever a user may pass as ``similarity`` into a `Similarity`."""
     if isinstance(similarity, Similarity):
         return similarity
     if isinstance(similarity, str) and similarity in NAMED:

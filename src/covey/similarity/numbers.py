@@ -1,4 +1,4 @@
-"""Rows of numbers: arrays, CSR matrices and frames, brought into one array of numbers and checked."""
+"""Rows of numbers: arrays, CSR matrices and frames become one array of numbers, which is checked."""
 
 from typing import Any
 
@@ -14,9 +14,11 @@ from covey.similarity.missing import first_marked, is_missing, missing_in
 
 
 def check_rows(X: Any, estimator: Any = None, *, compared: bool = False, finite: bool = True) -> Any:
-    """X as an array, or a CSR array, of numbers; they must be finite unless a function of the user's own takes them.
+    """Return X as an array, or a CSR array, of numbers.
 
-    If the rows are queries, their columns are `compared` with those that were recorded on the estimator.
+    The numbers must be finite. Pass ``finite=False`` if they go to a function of the user's own, which may allow other
+    numbers. Pass ``compared=True`` for queries: their columns are then compared with those that were recorded on the
+    estimator.
     """
     rows = check_array(
         check_csr(X, "X") if sp.issparse(X) else _array_of(X),
@@ -26,7 +28,7 @@ def check_rows(X: Any, estimator: Any = None, *, compared: bool = False, finite:
         estimator=estimator,
         input_name="X",
     )
-    if compared and estimator is not None:  # names and number of the columns are the frame's
+    if compared and estimator is not None:  # X is passed as it was given, because an array has no names of columns
         validate_data(estimator, X, reset=False, skip_check_array=True)
     if finite:
         _check_finite(rows)
@@ -34,7 +36,7 @@ def check_rows(X: Any, estimator: Any = None, *, compared: bool = False, finite:
 
 
 def _array_of(X: Any) -> NDArray[Any]:
-    """What is not sparse as one array; a missing value among objects is refused with its place."""
+    """Return an X that is not sparse as one array. A missing value in an array of objects is refused by its place."""
     if is_frame(X) and is_numeric(X) and not has_one_numpy_type(X):
         return np.column_stack([_numbers(column) for column in columns(X)])
     values = np.asarray(X)
@@ -50,7 +52,10 @@ def _array_of(X: Any) -> NDArray[Any]:
 
 
 def _numbers(column: Any) -> NDArray[Any]:
-    """A column of a numeric type; only truth values with gaps come as objects."""
+    """Return a column of a numeric type as an array.
+
+    Only a column of truth values with missing ones arrives here as objects.
+    """
     values = np.asarray(column)
     if values.dtype.kind != "O":
         return values
@@ -58,13 +63,14 @@ def _numbers(column: Any) -> NDArray[Any]:
 
 
 def _check_finite(X: Any) -> None:
+    """Refuse NaN, infinite numbers and NaT, and name the first of them."""
     values = X.data if sp.issparse(X) else X
     if values.dtype.kind not in "fmM":
         return
     with np.errstate(over="ignore", invalid="ignore"):
         if values.dtype.kind == "f" and np.isfinite(values.sum(dtype=np.float64)):
-            return  # a sum is finite only if every term is
-    bad = ~np.isfinite(values)  # which NaT is not, either
+            return  # a finite sum proves that every number is finite
+    bad = ~np.isfinite(values)  # NaT counts as not finite, too
     if not bad.any():
         return
     value, where = first_marked(X, bad)
@@ -73,14 +79,14 @@ def _check_finite(X: Any) -> None:
 
 
 def like(objects: Any, others: Any) -> Any:
-    """Rows in the storage, dense or CSR, that other rows have."""
+    """Return rows in the storage that other rows have, dense or CSR."""
     if sp.issparse(objects) == sp.issparse(others):
         return objects
     return sp.csr_array(objects) if sp.issparse(others) else objects.toarray()
 
 
 def check_domain(rows: Any, domain: str, similarity: str) -> None:
-    """Refuse numbers for which a named similarity has no meaning."""
+    """Refuse numbers for which a named similarity is not defined."""
     values = rows.data if sp.issparse(rows) else rows
     if domain == "nonnegative" and values.size and values.min() < 0:
         raise ValueError(

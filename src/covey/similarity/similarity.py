@@ -1,7 +1,8 @@
 """What a similarity is: how a pair of objects is scored, and whether the order of the two matters.
 
-A `Similarity` holds no data; a collection joins it with objects. A larger score is closer, always. Distances come in
-only through `from_distance`, which converts them. The similarities that have names are listed in `named.py`.
+A `Similarity` holds no data; a collection joins it with objects. A larger score always means that two objects are
+closer. Distances come in only through `from_distance`, which turns them into similarities. `named.py` lists the
+similarities that have names.
 """
 
 from collections.abc import Callable
@@ -14,21 +15,26 @@ from numpy.typing import NDArray
 from covey.arrays import Floats
 
 Kind = Literal["rows", "strings", "objects", "batches", "matrix"]
-"""What a similarity is asked about: it decides which class of collections holds X."""
+"""What a similarity compares. This decides which class of collections holds X."""
 
 LARGEST = 1e150
-"""Similarities and distances are smaller in magnitude, so that sums of them and of their squares stay finite."""
+"""All similarities and distances must be smaller than this in magnitude. Sums of them and of their squares then stay
+below 1e308, the largest number of double precision."""
 
 CONVERSIONS: dict[str, Callable[[Floats], Floats]] = {
     "inverse": lambda distance: 1.0 / (1.0 + distance),
     "negative": np.negative,
     "exponential": lambda distance: np.exp(-distance),
 }
+"""How a distance becomes a similarity, for each value of ``how`` in `from_distance`."""
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """A computed product of rows x and y lies within relative * |x| |y| + absolute of the true one."""
+    """How exact matrix products are.
+
+    A computed product of rows x and y lies within relative * |x| |y| + absolute of the true one.
+    """
 
     relative: float
     absolute: float
@@ -36,38 +42,44 @@ class Rounding:
 
 @dataclass(frozen=True)
 class Measure:
-    """A similarity, or a distance, of rows of numbers that is made of one sum over their coordinates.
+    """A similarity of rows of numbers, or a distance, that is made of one sum over their coordinates.
 
-    Such a similarity runs compiled on dense and sparse rows, on sets and on dicts of numbers, with threads. Pass one to
-    `covey.register_similarity` to give a similarity of your own a name.
+    Such a similarity is computed by compiled code, by several threads, and for dense rows, sparse rows, sets and dicts
+    of numbers alike. Pass one to `covey.register_similarity` to give a similarity of your own a name.
 
     Parameters
     ----------
     statistic : {"dot", "minimum", "squared", "absolute", "mismatches"}
-        What is summed over the coordinates of two rows x and y: x y, min(x, y), (x - y)^2, abs(x - y), or 1 where x
-        and y differ. `kernels.py` has a compiled loop for each.
+        What is summed over the coordinates of two rows x and y: x y, min(x, y), (x - y)^2, abs(x - y), or 1 where x and
+        y differ. `kernels.py` has a compiled loop for each.
     finish : callable
-        ``finish(sums, a, b, width)`` makes the similarities of many pairs from their sums, from the own terms a and b
-        of the two rows of each pair, and from the number of columns.
+        ``finish(sums, a, b, width)`` turns the sums of many pairs into their similarities. The arrays a and b hold the
+        own terms of the two rows of each pair, and width is the number of columns.
     term : {"dot", "minimum"}, optional
-        Which statistic of each row with itself is its own term. Without it, the own terms are 0.
+        The own term of a row is this statistic of the row with itself. Without it, all own terms are 0.
     domain : {"real", "nonnegative", "binary"}, default="real"
-        Which numbers rows may hold.
+        Which numbers rows may hold. Other numbers are refused.
     with_itself : callable, optional
-        The similarities of rows to themselves, from their own terms; by default 1.
+        ``with_itself(a)`` returns the similarities of rows to themselves, given their own terms. By default these are
+        1.
     estimate, slack : callable, optional
-        If the similarity follows from matrix products, ``estimate(products, a, b)`` turns a block of them into numbers
-        that order pairs as the similarity does. ``slack(rounding, a, b)`` says, for each row, how far an estimate may
-        lie from the place of the similarity itself, given the `Rounding` of products. Blocks are then screened by
-        products, and only pairs that may matter are scored.
+        Give both if the order of the similarities follows from matrix products. ``estimate(products, a, b)`` turns a
+        block of products into numbers that order pairs as the similarity does. ``slack(rounding, a, b)`` says for each
+        row how far its estimates may be wrong, given the `Rounding` of products. Whole blocks are then screened by
+        products, and only the pairs that may matter are scored.
     is_product : bool, default=False
-        Whether the similarity is the dot product of the two rows. The mean over all pairs then needs no pair.
+        Whether the similarity is the dot product of the two rows. The mean over all pairs is then computed without
+        scoring any pair.
     ignores_length : bool, default=False
-        Whether rows are first scaled to length 1, so that a positive multiple of a row is equal to it.
+        Whether rows are first scaled to length 1, so that a positive multiple of a row is equal to the row.
+
+    See Also
+    --------
+    covey.register_similarity : Give a measure a name.
 
     Examples
     --------
-    Dice's coefficient of two sets is twice the number of shared elements, by the number of elements of both:
+    Dice's coefficient of two sets is twice the number of elements that they share, divided by the sum of their sizes:
 
     >>> import covey
     >>> dice = covey.Measure("dot", lambda shared, a, b, width: 2 * shared / (a + b), term="dot", domain="binary")
@@ -89,27 +101,38 @@ class Measure:
 
 @dataclass(frozen=True)
 class Similarity:
-    """A similarity s(a, b) between two objects, larger is closer.
+    """A similarity s(a, b) of two objects. A larger value means that they are closer.
 
     Parameters
     ----------
     function : callable
-        ``function(a, b)`` returns one finite real number. If it is compiled by numba and the objects are the rows of
-        a numeric array, it runs compiled; on CSR rows it is called as ``function(columns_a, values_a, columns_b,
-        values_b)``.
+        ``function(a, b)`` returns one finite real number. If numba has compiled it and the objects are rows of a
+        numeric array, compiled code calls it. On CSR rows it is then called as ``function(columns_a, values_a,
+        columns_b, values_b)``.
     symmetric : bool, default=True
-        Whether s(a, b) = s(b, a) for all objects. If not, say so: both directions are then scored, s(x, .) ranks the
-        neighbors of x, and a pair costs two evaluations.
+        Whether s(a, b) = s(b, a) for all objects. If not, both directions are scored, so that a pair costs two
+        evaluations, and s(x, .) ranks the neighbors of x.
 
     Attributes
     ----------
     kind : {"rows", "strings", "objects", "batches", "matrix"}
-        What the similarity is asked about: rows of numbers, strings, any two objects, many pairs of objects at once,
-        or entries of a matrix. `covey.batched` and the named similarities set it.
+        What the similarity compares: rows of numbers, strings, any two objects, many pairs of objects in one call, or
+        entries of a matrix. `covey.batched` and the named similarities set it.
     conversion : {"inverse", "negative", "exponential"} or None
-        How a distance becomes the similarity; `covey.from_distance` sets it.
+        How a distance becomes the similarity. `covey.from_distance` sets it.
     batch_size : int
-        The most pairs that are handed over in one call; `covey.batched` sets it.
+        The most pairs that are passed in one call. `covey.batched` sets it.
+
+    Examples
+    --------
+    The share of the letters of a that b has depends on the order of the two words:
+
+    >>> import covey
+    >>> def share(a, b):
+    ...     return len(set(a) & set(b)) / len(set(a))
+    >>> words = ["no", "note", "notebook", "dog"]
+    >>> covey.CRS(2, similarity=covey.Similarity(share, symmetric=False)).fit(words).sample_indices_
+    array([2, 3])
     """
 
     function: Any
@@ -132,7 +155,7 @@ class Similarity:
         return f"Similarity({shown}{direction})"
 
     def convert(self, values: Floats) -> Floats:
-        """A distance becomes a similarity; a similarity stays."""
+        """Turn distances into similarities. Values that are similarities already stay as they are."""
         return values if self.conversion is None else CONVERSIONS[self.conversion](values)
 
 

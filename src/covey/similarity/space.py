@@ -1,13 +1,14 @@
-"""The seam: objects on two sides, asked by index for their similarity.
+"""A space: objects on two sides that are asked by index for their similarities.
 
-Everything to the right of this stage (graphs, coverage, classification) knows indices, not data. It asks a `Space` to
-`score` aligned arrays of indices, i on the left side and j on the right. Both sides are the same objects for a cluster;
-for a classifier they are queries and representatives. Evaluations are counted here, once, exactly.
+All later stages (graphs, coverage, classification) know indices and no data. They ask a `Space` to `score` pairs that
+are given by two index arrays, i on the left side and j on the right. In a cluster both sides are the same objects. In a
+classifier they are queries and representatives. Evaluations are counted here and nowhere else.
 
-A space that can be screened also gives `estimates` of whole blocks by matrix products. They only decide which pairs
-are worth scoring: whatever the block size or the BLAS library, the scores themselves come from `score`.
+Some spaces can be screened: they also give `estimates` of whole blocks, mostly by matrix products. Estimates only
+decide which pairs are worth scoring. The scores themselves come from `score`, so that they do not depend on the block
+size or on the BLAS library.
 
-A space also carries the threads that may work on it. Nobody to its right hands on a number of threads.
+A space also carries the threads that may work on it, so that no later stage has to hand on a number of threads.
 """
 
 import threading
@@ -24,7 +25,10 @@ from covey.runtime.executor import Executor
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Unordered pairs i < j with their similarity in both directions (the same array if symmetric)."""
+    """Unordered pairs i < j and their similarities in both directions.
+
+    If the space is symmetric, both directions are the same array.
+    """
 
     i: Indices
     j: Indices
@@ -32,13 +36,13 @@ class ScoredPairs:
     backward: Floats
 
     def find(self, x: int, y: int) -> float | None:
-        """s(x, y), if the pair is among these."""
+        """Return s(x, y), or None if the pair is not among these."""
         found = np.flatnonzero((self.i == min(x, y)) & (self.j == max(x, y)))
         return float((self.forward if x < y else self.backward)[found[0]]) if found.size else None
 
 
 class UpperBounds(Protocol):
-    """Numbers that similarities cannot exceed, much cheaper than the similarities.
+    """Numbers that similarities cannot exceed. They are much cheaper to compute than similarities.
 
     They are `exact` if each bound is the similarity itself.
     """
@@ -46,41 +50,42 @@ class UpperBounds(Protocol):
     exact: bool
 
     def of(self, i: Indices, j: Indices) -> Floats:
-        """Numbers that s(i[t], j[t]) does not exceed."""
+        """Return numbers that s(i[t], j[t]) does not exceed."""
         ...
 
     def renumbered(self, order: Indices) -> Self:
-        """The bounds of the same objects under other numbers: t for order[t]."""
+        """Return the bounds of the same objects under new numbers: object order[t] gets the number t."""
         ...
 
 
 class Space(ABC):
-    """Objects on two sides whose similarity is asked by index.
+    """Objects on two sides whose similarities are asked by index.
 
     Attributes
     ----------
     n_left, n_right : int
         How many objects each side has.
     symmetric : bool
-        Both sides are the same objects and s(i, j) = s(j, i).
+        Whether both sides are the same objects and s(i, j) = s(j, i).
     n_jobs : int or None
         How many threads or processes may work on the space, as joblib counts them.
     executor : Executor
-        Runs tasks that call `score`, on several threads if these gain anything.
+        Runs tasks that call `score`. It uses several threads if the space is `threaded`.
     threaded : bool
-        `score` may be called by several threads at once, and gains from it.
+        Whether several threads may call `score` at once, and are faster than one.
     screened : bool
-        `estimates` and `slack` are there.
+        Whether the space has `estimates` and their `slack`.
     cheap : bool
-        A score takes no longer than the bookkeeping around it.
+        Whether a score takes no longer than the bookkeeping around it.
     hubs : bool
-        A few objects tend to be near to very many: neighbors of neighbors lead to them, and seldom past them.
+        Whether a few objects tend to be near to very many others. Neighbors of neighbors then mostly lead to these
+        objects and seldom to new ones.
     exact_up_to : int
-        Up to so many objects all pairs are scored about as fast as the few that NN-Descent needs.
+        Up to this number of objects, scoring all pairs is about as fast as NN-Descent, which scores few of them.
     n_evaluations : int
         How many similarities were computed so far.
     n_expected : int or None
-        How many there will be in all, once somebody knows.
+        How many similarities will have been computed in the end, or None as long as this is not known.
     """
 
     threaded = False
@@ -98,7 +103,10 @@ class Space(ABC):
         self._of_copies: Floats | None = None
 
     def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
-        """The similarities s(left[i[t]], right[j[t]]); not counted if they were when they were estimated."""
+        """Return the similarities s(left[i[t]], right[j[t]]).
+
+        Pass ``counted=False`` for pairs that were counted when they were estimated.
+        """
 
         def score_batch(a: Indices, b: Indices) -> Floats:
             values = self._evaluate(a, b)
@@ -109,36 +117,45 @@ class Space(ABC):
         return self.executor.in_batches(score_batch, i, j) if self.threaded else score_batch(i, j)
 
     def score_pairs(self, i: Indices, j: Indices, counted: bool = True) -> ScoredPairs:
-        """Score unordered pairs, always from the lower to the higher index, and back if the space is not symmetric."""
+        """Score unordered pairs from the lower to the higher index, and in the other direction as well if the space is
+        not symmetric.
+        """
         i, j = np.minimum(i, j), np.maximum(i, j)
         forward = self.score(i, j, counted)
         return ScoredPairs(i, j, forward, forward if self.symmetric else self.score(j, i, counted))
 
     def count(self, evaluations: int) -> None:
+        """Add to the number of evaluations. Several threads may do this at once."""
         with self._lock:
             self.n_evaluations += evaluations
 
     def n_done(self) -> int:
-        """How many similarities were computed, those of a call under way included: for whoever shows progress."""
+        """Return how many similarities were computed, including those of a call that has not returned yet.
+
+        A progress bar shows it.
+        """
         return self.n_evaluations
 
     @property
     def n_pairs(self) -> int:
-        """All the evaluations there are between different objects of one side."""
+        """How many evaluations all pairs of different objects take, if both sides are the same objects."""
         ordered = self.n_left * (self.n_left - 1)
         return ordered // 2 if self.symmetric else ordered
 
     @property
     def scan_rate(self) -> float:
-        """The evaluations as a share of all pairs."""
+        """The number of evaluations as a share of those that all pairs take."""
         return self.n_evaluations / max(self.n_pairs, 1)
 
     def with_itself(self) -> Floats:
-        """s(i, i) for each object, where it is known without an evaluation; else 1."""
+        """Return s(i, i) for each object if this takes no evaluation, and 1 otherwise."""
         return np.ones(self.n_left)
 
     def of_copies(self, i: Indices) -> Floats:
-        """s(i[t], i[t]): how similar two copies of an object are, evaluated when it is first asked for."""
+        """Return s(i[t], i[t]), the similarity of two copies of an object.
+
+        Each is evaluated once, when it is first asked for.
+        """
         if self._of_copies is None:
             self._of_copies = np.full(self.n_left, np.nan)
         missing = i[np.isnan(self._of_copies[i])]
@@ -147,27 +164,36 @@ class Space(ABC):
         return self._of_copies[i]
 
     def mean(self, multiplicity: Integers) -> float | None:
-        """The exact mean similarity of two objects, each there so many times, if it costs no evaluations."""
+        """Return the exact mean similarity of all pairs, or None if this would take evaluations.
+
+        Each object is there as often as its multiplicity says.
+        """
         return None
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """Numbers that order the columns within each row as `score` does, up to the row's `slack`."""
+        """Return numbers that order the columns of each row as `score` does, except where they differ by less than the
+        row's `slack`.
+        """
         raise TypeError(f"{type(self).__name__} has no estimates.")
 
     def slack(self, rows: slice) -> Floats:
-        """How far the `estimates` of each row may be off."""
+        """Return for each row how far its `estimates` may be wrong."""
         raise TypeError(f"{type(self).__name__} has no estimates.")
 
     def bounds(self) -> UpperBounds | None:
-        """Upper bounds of scores that are much cheaper than scores, if there are any."""
+        """Return upper bounds of scores that are much cheaper than scores, or None if there are none."""
         return None
 
     @abstractmethod
-    def _evaluate(self, i: Indices, j: Indices) -> Floats: ...
+    def _evaluate(self, i: Indices, j: Indices) -> Floats:
+        """Compute the similarities s(left[i[t]], right[j[t]]) without counting them."""
 
 
 class RenumberedSpace(Space):
-    """The objects of a square space under other numbers: t for its order[t]. That space counts."""
+    """The objects of a square space under new numbers: its object order[t] has the number t here.
+
+    Evaluations are counted in the original space.
+    """
 
     def __init__(self, space: Space, order: Indices) -> None:
         self.threaded, self.cheap = space.threaded, space.cheap

@@ -11,7 +11,7 @@ from covey.displays.report import Card
 from covey.experiments.paper.names import BLOBS, EMAIL, FASHION, NETWORK, NEWS, SITES, SPIRALS
 from covey.experiments.paper.printed import TABLE_1
 from covey.experiments.specs import Problem, Split
-from covey.similarity.inputs import pick
+from covey.similarity.inputs import take_rows
 from covey.similarity.named import from_distance
 
 SMALLEST = 10
@@ -39,7 +39,7 @@ def _halved(load: Callable[[int, Any], tuple[Any, NDArray[Any]]]) -> Callable[[i
         labels, sizes = np.unique(y, return_counts=True)
         rows = np.flatnonzero(np.isin(y, labels[sizes >= SMALLEST]))
         kept, asked = train_test_split(rows, test_size=0.5, random_state=seed, stratify=y[rows])
-        return Split(pick(X, kept), y[kept], pick(X, asked), y[asked])
+        return Split(take_rows(X, kept), y[kept], take_rows(X, asked), y[asked])
 
     return split
 
@@ -54,7 +54,7 @@ def _members(seed: int, data_home: Any) -> tuple[Any, NDArray[Any]]:
     """The members of email-Eu-core who mail somebody; the others have empty profiles, which say nothing."""
     X, y = datasets.load_email_eu_core(data_home=data_home, return_X_y=True)
     active = np.flatnonzero([len(profile) > 0 for profile in X])
-    return pick(X, active), y[active]
+    return take_rows(X, active), y[active]
 
 
 def _sites(seed: int, data_home: Any) -> tuple[Any, NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""A matrix of similarities or distances that the user has computed."""
+"""Objects that are given by a matrix of similarities or distances which the user has computed."""
 
 from typing import Any, Self
 
@@ -17,11 +17,11 @@ from covey.similarity.spaces.matrix import MatrixSpace
 
 
 class MatrixCollection(Collection):
-    """Objects of which nothing is known but a square matrix of their similarities or distances."""
+    """Objects of which only a square matrix of their similarities or distances is known."""
 
     @classmethod
     def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "MatrixCollection":
-        """X, checked."""
+        """Check X and make a collection of it."""
         matrix = check_rows(X, estimator)
         _check_entries(matrix, similarity)
         _check_matrix(matrix, similarity)
@@ -48,9 +48,9 @@ class MatrixCollection(Collection):
 
 
 class MatrixColumns:
-    """Representatives of which nothing is known but their columns in the rows of queries.
+    """Representatives of which only their columns in the rows of queries are known.
 
-    `objects` are these columns: the rows of the matrix that the representatives were chosen from.
+    `objects` holds these columns. They are the rows of the representatives in the matrix that was passed to `fit`.
     """
 
     def __init__(self, similarity: Similarity, objects: Positions, n_columns: int) -> None:
@@ -73,7 +73,7 @@ class MatrixColumns:
 
 
 def _check_entries(matrix: Any, similarity: Similarity) -> None:
-    """Refuse what no entry of a matrix may be, whatever its rows stand for."""
+    """Refuse entries that neither the matrix of a fit nor the rows of queries may hold."""
     if similarity.conversion is not None:
         if sp.issparse(matrix):
             raise TypeError(
@@ -91,7 +91,7 @@ def _check_entries(matrix: Any, similarity: Similarity) -> None:
 
 
 def _check_matrix(matrix: Any, similarity: Similarity) -> None:
-    """Refuse what cannot be the matrix of a set of objects: not square, or not what it is said to be."""
+    """Refuse a matrix that is not square, and one of distances that is called one of similarities."""
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             "X must be a square matrix for similarity='precomputed', one row and one column for each object, "

@@ -1,7 +1,8 @@
-"""Sets, or dicts of numbers, under a named similarity.
+"""Sets, or dicts of numbers, under a named similarity. Both are called profiles here.
 
-A profile is a row with a column for each key that any profile has. The rows are made when they are first needed. The
-queries of a classifier may have further keys: these become further columns, so that they weigh in as well.
+A profile becomes a row with a column for each key that any profile has. The rows are made when they are first needed.
+The queries of a classifier may have further keys. These become further columns, because they make a query less similar
+to profiles that lack them.
 """
 
 import math
@@ -22,7 +23,7 @@ from covey.similarity.inputs import are_profiles, check_input
 from covey.similarity.named import measure_of
 from covey.similarity.numbers import check_domain
 from covey.similarity.rows import CsrRows
-from covey.similarity.similarity import LARGEST, Similarity
+from covey.similarity.similarity import LARGEST, Measure, Similarity
 from covey.similarity.spaces.rows import RowSpace
 
 
@@ -40,7 +41,6 @@ class ProfileCollection(Collection):
         self, similarity: Similarity, objects: list[Any], rows: Positions | None = None, given: Any = None
     ) -> None:
         super().__init__(similarity, objects, rows, given)
-        self._measure = measure_of(similarity)
         if self._measure.statistic == "mismatches":
             raise ValueError(
                 f"similarity={similarity.function!r} needs rows of one width, got sets or dicts; use 'jaccard'."
@@ -48,8 +48,13 @@ class ProfileCollection(Collection):
 
     @classmethod
     def of(cls, X: Any, similarity: Similarity) -> "ProfileCollection":
-        """X, checked."""
+        """Check X and make a collection of it."""
         return cls(similarity, _check_profiles(list(X)), given=X)
+
+    @property
+    def _measure(self) -> Measure:
+        """How rows are compared. It is looked up and not kept, because it holds functions that cannot be pickled."""
+        return measure_of(self.similarity)
 
     def prepared(self) -> Self:
         self.space()
@@ -78,17 +83,17 @@ class ProfileCollection(Collection):
         return CsrRows(self._encoded.rows)
 
     def _encode(self, columns: dict[Any, int]) -> Encoded:
-        """The profiles as rows; keys that have no column yet get one."""
+        """Turn the profiles into rows. Keys that have no column yet get one."""
         keys = list(chain.from_iterable(self.objects))
-        for key in dict.fromkeys(keys):  # each once, so that this loop of Python's is short
+        for key in dict.fromkeys(keys):  # each key once, because a loop in Python is slow
             columns.setdefault(key, len(columns))
-        places = np.fromiter(map(columns.__getitem__, keys), dtype=np.int32, count=len(keys))
+        key_columns = np.fromiter(map(columns.__getitem__, keys), dtype=np.int32, count=len(keys))
         weights = (
             profile.values() if isinstance(profile, dict) else repeat(1.0, len(profile)) for profile in self.objects
         )
         values = np.fromiter(chain.from_iterable(weights), dtype=np.float64, count=len(keys))
         starts = np.cumsum([0, *map(len, self.objects)], dtype=np.int32)
-        rows = sp.csr_array((values, places, starts), shape=(len(self), max(len(columns), 1)))
+        rows = sp.csr_array((values, key_columns, starts), shape=(len(self), max(len(columns), 1)))
         check_domain(rows, self._measure.domain, self.similarity.function)
         return Encoded(rows, columns)
 
@@ -100,8 +105,8 @@ class ProfileCollection(Collection):
 
 
 def _check_profiles(profiles: list[Any]) -> list[Any]:
-    """The profiles; raise an error unless they are sets, or dicts of finite numbers."""
-    if _are_plainly_fine(profiles):
+    """Return the profiles. Raise an error unless they are sets, or dicts of finite numbers."""
+    if _are_plain(profiles):
         return profiles
     for position, profile in enumerate(profiles):
         if not isinstance(profile, dict | AbstractSet):
@@ -118,8 +123,11 @@ def _check_profiles(profiles: list[Any]) -> list[Any]:
     return profiles
 
 
-def _are_plainly_fine(profiles: list[Any]) -> bool:
-    """Whether all are dicts of finite floats, or all are sets; this is told without looking at each by Python code."""
+def _are_plain(profiles: list[Any]) -> bool:
+    """Say whether all profiles are sets, or all are dicts of finite floats.
+
+    This answers most inputs quickly, because no loop in Python looks at each value. Other profiles may be valid, too.
+    """
     kinds = set(map(type, profiles))
     if kinds != {dict}:
         return kinds <= {set, frozenset}
@@ -130,6 +138,6 @@ def _are_plainly_fine(profiles: list[Any]) -> bool:
 
 
 def _is_finite_number(value: Any) -> bool:
-    if type(value) is float or type(value) is int:  # nearly always
+    if type(value) is float or type(value) is int:  # this answers nearly all calls quickly
         return -LARGEST < value < LARGEST
     return isinstance(value, Real | Decimal | np.bool_) and math.isfinite(value)

@@ -13,11 +13,11 @@ from covey.similarity.inputs import are_profiles, check_input, first_is
 from covey.similarity.named import STRINGS, measure_of
 from covey.similarity.numbers import check_domain, check_rows, like
 from covey.similarity.rows import Rows, float_type, rows_of
-from covey.similarity.similarity import Similarity
+from covey.similarity.similarity import Measure, Similarity
 from covey.similarity.spaces.rows import RowSpace
 
 NO_NUMBERS: dict[str, Any] = {"text": str, "dates": (date, timedelta, np.datetime64, np.timedelta64)}
-"""What a column of objects may hold that a similarity of rows cannot compare."""
+"""What a column of objects may hold that is not a number, and how an error calls it."""
 
 
 class RowCollection(Collection):
@@ -25,16 +25,20 @@ class RowCollection(Collection):
 
     def __init__(self, similarity: Similarity, objects: Any, rows: Positions | None = None, given: Any = None) -> None:
         super().__init__(similarity, objects, rows, given)
-        self._measure = measure_of(similarity)
         self._prepared: dict[Any, Rows] = {}
 
     @classmethod
     def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "RowCollection":
-        """X, checked."""
+        """Check X and make a collection of it."""
         _check_columns(X)
         objects = check_rows(X, estimator)
         check_domain(objects, measure_of(similarity).domain, similarity.function)
         return cls(similarity, objects, given=X)
+
+    @property
+    def _measure(self) -> Measure:
+        """How rows are compared. It is looked up and not kept, because it holds functions that cannot be pickled."""
+        return measure_of(self.similarity)
 
     @property
     def n_columns(self) -> int:
@@ -59,7 +63,7 @@ class RowCollection(Collection):
         return RowSpace(self.similarity, self._measure, rows_of(queries, dtype), self._rows_in(dtype), n_jobs)
 
     def _rows_in(self, dtype: Any) -> Rows:
-        """The rows in a precision, converted when they are first asked for."""
+        """Return the rows in a given precision. They are converted when they are first asked for."""
         name = np.dtype(dtype).name
         if name not in self._prepared:
             self._prepared[name] = rows_of(self.objects, dtype)
@@ -73,7 +77,10 @@ class RowCollection(Collection):
 
 
 def _check_columns(X: Any) -> None:
-    """Refuse text and dates: say what a similarity of rows needs before scikit-learn says that a string is no float."""
+    """Refuse text and dates.
+
+    The error says what a similarity of rows needs, where scikit-learn would only say that a string is no float.
+    """
     if first_is(X, str):
         raise ValueError(
             "X must hold rows of numbers, sets or dicts of numbers for this similarity, got strings; "

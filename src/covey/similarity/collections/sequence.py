@@ -18,18 +18,21 @@ from covey.similarity.spaces.functions import BatchCaller, Caller, CompiledCalle
 
 
 class SequenceCollection(Collection):
-    """A list of any objects, an array of them, or rows of numbers; the rows of a frame that holds more are dicts."""
+    """A list of any objects, an array of them, or rows of numbers.
+
+    The rows of a frame that holds more than numbers become dicts.
+    """
 
     @classmethod
     def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "SequenceCollection":
-        """X, checked."""
+        """Check X and make a collection of it."""
         if sp.issparse(X) or is_numeric(X):
             return cls(similarity, check_rows(X, estimator, finite=False), given=X)
         return cls(similarity, _plain(X), given=X)
 
     @property
     def n_columns(self) -> int | None:
-        """How many columns the objects have, if they are rows of numbers. The queries are then rows, too."""
+        """How many columns the objects have if they are rows of numbers. Queries must then be such rows, too."""
         return int(self.objects.shape[1]) if sp.issparse(self.objects) or is_numeric(self.objects) else None
 
     def space(self, n_jobs: int | None = None) -> FunctionSpace:
@@ -45,20 +48,21 @@ class SequenceCollection(Collection):
 
     @cached_property
     def _array(self) -> NDArray[np.object_]:
-        """Each object, or row, as one entry of an array, which is the fastest way to pick many of them."""
+        """The objects, or rows, as entries of an array. Taking many of them at once is fastest this way."""
         array = np.empty(len(self), dtype=object)
         for row in range(array.size):
             array[row] = self.objects[[row]] if sp.issparse(self.objects) else self.objects[row]
         return array
 
     def _check_queries(self, X: Any, estimator: Any) -> Any:
+        """Return queries in the form that the objects of this collection have."""
         X = check_input(X)
         if self.n_columns is None:
             return _plain(X)
         return like(check_rows(X, estimator, compared=True, finite=False), self.objects)
 
     def _caller(self, right: "SequenceCollection", noun: str) -> Caller:
-        """What calls the function for these objects on the left and others on the right."""
+        """Make the caller of the function for these objects on the left side and others on the right."""
         names = (self.rows, right.rows, noun)
         if self.similarity.kind == "batches":
             return BatchCaller(self.similarity, self.objects, right.objects, *names)
@@ -71,12 +75,15 @@ class SequenceCollection(Collection):
 
 
 def _plain(X: Any) -> Any:
-    """A list, or an array, of the objects."""
+    """Return the objects as a list or an array."""
     if is_frame(X):
         return X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records")
     return np.asarray(X) if isinstance(X, np.ndarray) else list(X)
 
 
 def _is_compiled(function: Any) -> bool:
-    """Whether numba has compiled a function, told without importing numba, which a plain function does not need."""
+    """Say whether numba has compiled a function.
+
+    Numba is not imported for this, because plain functions do not need it.
+    """
     return type(function).__module__.startswith("numba.") and hasattr(function, "py_func")

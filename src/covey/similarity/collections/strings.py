@@ -22,7 +22,7 @@ class StringCollection(Collection):
 
     @classmethod
     def of(cls, X: Any, similarity: Similarity) -> "StringCollection":
-        """X, checked."""
+        """Check X and make a collection of it."""
         return cls(similarity, _check_strings(X, similarity), given=X)
 
     def space(self, n_jobs: int | None = None) -> StringSpace:
@@ -44,6 +44,7 @@ class StringCollection(Collection):
 
 
 def _check_strings(X: Any, similarity: Similarity) -> list[str]:
+    """Return X as a list of strings. Refuse tables, and objects that are no strings."""
     if is_frame(X) or sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim != 1):
         raise TypeError(
             f"X must be a sequence of strings for similarity={similarity.function!r}, got {type(X).__name__} of shape "

@@ -1,7 +1,9 @@
-"""Any objects under a function of the user's own: one pair a call, many pairs a call, or compiled by numba.
+"""Any objects under a function of the user's own, which takes one pair a call, many pairs a call, or is compiled by
+numba.
 
-A `Caller` calls the function and says in its errors which objects were to blame. It can be sent to other processes. A
-`FunctionSpace` decides where the caller works, checks what it answers, and counts.
+A `Caller` calls the function. If something goes wrong, its error names the two objects. A caller can be sent to other
+processes. A `FunctionSpace` decides in which process a caller works, checks the values that it returns, and counts
+them.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +20,8 @@ from covey.similarity.similarity import LARGEST, Similarity
 from covey.similarity.space import Space
 
 CHUNK = 1 << 16
-"""The most pairs of Python objects that are held in lists at a time: a few megabytes."""
+"""The most pairs of Python objects that are held in arrays at a time. Each pair takes two references and a result of 8
+bytes each, so that the arrays take one and a half megabytes."""
 
 
 class Caller(ABC):
@@ -29,11 +32,11 @@ class Caller(ABC):
     similarity : Similarity
         Holds the function.
     left, right : sequences
-        The objects of both sides, in the form that the function wants.
+        The objects of both sides, in the form that the function takes.
     left_names, right_names : int arrays
-        Where each object came from, to name it in errors.
+        The row of X that each object came from, by which errors name it.
     left_noun : str
-        What an object of the left side is called in errors.
+        The word that errors use for an object of the left side, such as "query".
     """
 
     def __init__(
@@ -50,18 +53,19 @@ class Caller(ABC):
 
     @property
     def n_under_way(self) -> int:
-        """How many values of the call under way are there already."""
+        """How many values the current call has computed so far."""
         return 0
 
     @abstractmethod
     def __call__(self, i: Indices, j: Indices) -> Floats:
-        """The function's own values for the pairs (left[i[t]], right[j[t]])."""
+        """Return the function's own values for the pairs (left[i[t]], right[j[t]])."""
 
     def names(self, i: int, j: int) -> str:
+        """Name the two objects of a pair."""
         return f"{self._left_noun} {self._left_names[i]} and object {self._right_names[j]}"
 
     def complaint(self, i: int, j: int, what: str) -> str:
-        """What to say of a pair whose value is no similarity."""
+        """Return the error message for a pair whose value cannot be a similarity."""
         return (
             f"The similarity of {self.names(i, j)} {what}, but it must be one finite real number, "
             f"below {LARGEST:g} in magnitude; "
@@ -69,15 +73,16 @@ class Caller(ABC):
         )
 
     def failure(self, i: int, j: int, error: Exception) -> RuntimeError:
+        """Return the error for a pair for which the function itself has failed."""
         return RuntimeError(f"The similarity of {self.names(i, j)} raised {_brief(error)}.")
 
 
 class PairCaller(Caller):
-    """A plain Python function, called once a pair. Both sides are arrays of objects."""
+    """Calls a plain Python function once a pair. Both sides are arrays of objects."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._n_before, self._values = 0, array("d")  # of the call under way
+        self._n_before, self._values = 0, array("d")  # the chunks that are done, and the current one
 
     @property
     def n_under_way(self) -> int:
@@ -90,32 +95,35 @@ class PairCaller(Caller):
         return np.concatenate(chunks) if chunks else np.empty(0)
 
     def _call_chunk(self, start: int, i: Indices, j: Indices) -> Floats:
-        # The array keeps the results before a failing pair, so that their number tells the pair's place.
+        # When a pair fails, the array holds the results before it, so that its length is the position of that pair.
         values = array("d")
         self._n_before, self._values = start, values
         try:
             values.extend(map(self.similarity.function, self._left.take(i), self._right.take(j)))
         except Exception as error:
-            raise self._trouble(i[len(values)], j[len(values)], error) from error
-        if len(values) < i.size:  # `extend` takes this one for the end of its input
+            raise self._error_of_pair(i[len(values)], j[len(values)], error) from error
+        if len(values) < i.size:  # the function has raised StopIteration, which `extend` takes for the end
             stop = StopIteration()
             raise self.failure(i[len(values)], j[len(values)], stop) from stop
         return np.frombuffer(values)
 
-    def _trouble(self, i: int, j: int, error: Exception) -> Exception:
-        """The function is called again to learn whether it failed or its result is no number."""
+    def _error_of_pair(self, i: int, j: int, error: Exception) -> Exception:
+        """Return the error for a pair after a failure.
+
+        The function is called again to find out whether it raises, or returns something that is no number.
+        """
         try:
             result = self.similarity.function(self._left[i], self._right[j])
         except Exception:
             return self.failure(i, j, error)
-        if isinstance(result, Real):  # it has failed once, and not again
+        if isinstance(result, Real):  # the function has failed the first time only
             return self.failure(i, j, error)
         shown = "None" if result is None else f"{type(result).__name__} {result!r}"
         return TypeError(self.complaint(i, j, f"returned {shown}"))
 
 
 class BatchCaller(Caller):
-    """A function that scores many pairs at once. Each side is a list, an array or a CSR array."""
+    """Calls a function that scores many pairs at once. Each side is a list, an array or a CSR array."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -144,7 +152,7 @@ class BatchCaller(Caller):
         try:
             values = np.asarray(result)
             got = f"an array of shape {values.shape} and dtype {values.dtype}"
-        except Exception as error:  # NumPy's, or that of an object of another library
+        except Exception as error:  # NumPy, or an object of another library, may raise anything
             values, got = np.empty(0, dtype=object), f"{type(result).__name__}, which is no array: {_brief(error)}"
         if values.shape != (i.size,) or values.dtype.kind not in "fiub":
             raise TypeError(
@@ -155,7 +163,7 @@ class BatchCaller(Caller):
 
 
 class CompiledCaller(Caller):
-    """A function compiled by numba, on dense or CSR rows: the loop over pairs is compiled around it."""
+    """Calls a function that numba has compiled, on dense or CSR rows. A compiled loop over the pairs calls it."""
 
     def __call__(self, i: Indices, j: Indices) -> Floats:
         values = np.full(i.size, np.nan)
@@ -172,16 +180,16 @@ class CompiledCaller(Caller):
                     "similarity does not compile on these rows; a numba function takes two rows f(x, y), or, if X is "
                     f"CSR, f(columns_x, values_x, columns_y, values_y), and returns a number: {_brief(error)}."
                 ) from error
-            failed = int(np.flatnonzero(~np.isnan(values)).max(initial=-1)) + 1  # pairs are filled in order
+            failed = int(np.flatnonzero(~np.isnan(values)).max(initial=-1)) + 1  # values are filled in order
             raise self.failure(i[failed], j[failed], error) from error
         return values
 
 
 class FunctionSpace(Space):
-    """Objects scored by a user's function, in this process or in several."""
+    """Objects that are scored by a user's function, in this process or in several."""
 
     def __init__(self, caller: Caller, n_left: int, n_right: int, square: bool, n_jobs: int | None) -> None:
-        self.threaded = isinstance(caller, CompiledCaller)  # which holds no interpreter lock
+        self.threaded = isinstance(caller, CompiledCaller)  # compiled code does not hold the interpreter lock
         super().__init__(n_left, n_right, square and caller.similarity.symmetric, n_jobs)
         self._caller, self._similarity = caller, caller.similarity
         self._pool = Pool(1 if self.threaded else n_jobs)
@@ -211,6 +219,7 @@ class FunctionSpace(Space):
 
 @lru_cache(maxsize=64)
 def _dense_loop(function: Any) -> Any:
+    """Compile a loop that calls the function for pairs of dense rows."""
     from numba import njit
 
     @njit(nogil=True)
@@ -223,6 +232,7 @@ def _dense_loop(function: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _csr_loop(function: Any) -> Any:
+    """Compile a loop that calls the function for pairs of CSR rows."""
     from numba import njit
 
     @njit(nogil=True)
@@ -236,10 +246,11 @@ def _csr_loop(function: Any) -> Any:
 
 
 def _brief(error: Exception) -> str:
-    """An error in one line."""
+    """Describe an error in one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return ": ".join([type(error).__name__, *lines[:1]])
 
 
 def _some(objects: Any, positions: Indices) -> Any:
-    return [objects[p] for p in positions] if isinstance(objects, list) else objects[positions]
+    """Return the objects at these positions, in the same form."""
+    return [objects[position] for position in positions] if isinstance(objects, list) else objects[positions]

@@ -1,4 +1,4 @@
-"""A matrix of similarities or distances that the user has computed."""
+"""The space of a matrix of similarities or distances that the user has computed."""
 
 import sys
 from typing import Any
@@ -12,16 +12,16 @@ from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 
 CHUNK = 1 << 16
-"""About how many entries are summed at a time."""
+"""About how many entries are summed at a time. They take half a megabyte."""
 
 
 class MatrixSpace(Space):
-    """A precomputed similarity, dense or CSR; what a CSR matrix does not store is 0."""
+    """A precomputed similarity, dense or CSR. An entry that a CSR matrix does not store is 0."""
 
     threaded = True
     screened = True
     cheap = True
-    exact_up_to = sys.maxsize  # reading is all there is to it
+    exact_up_to = sys.maxsize  # all similarities are there already and need only be read
 
     def __init__(self, similarity: Similarity, matrix: Any, square: bool, n_jobs: int | None) -> None:
         n_left, n_right = matrix.shape
@@ -30,7 +30,7 @@ class MatrixSpace(Space):
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         if not i.size:
-            return np.empty(0)  # SciPy would answer with an empty matrix
+            return np.empty(0)  # SciPy would return an empty matrix instead of an array
         return self._similarity.convert(np.asarray(self._matrix[i, j], dtype=np.float64))
 
     def with_itself(self) -> Floats:
@@ -38,11 +38,11 @@ class MatrixSpace(Space):
 
     def mean(self, multiplicity: Integers) -> float | None:
         n, total, step = int(multiplicity.sum()), 0.0, CHUNK // self.n_right + 1
-        for at in range(0, self.n_left, step):
-            block: Floats = self.estimates(slice(at, at + step), slice(None)) * multiplicity
+        for start in range(0, self.n_left, step):
+            block: Floats = self.estimates(slice(start, start + step), slice(None)) * multiplicity
             every = np.arange(len(block))
-            block[every, at + every] *= 1 - 1 / multiplicity[at + every]  # an object makes no pair with itself
-            total += float((block.sum(axis=1) * multiplicity[at : at + step]).sum())
+            block[every, start + every] *= 1 - 1 / multiplicity[start + every]  # an object makes no pair with itself
+            total += float((block.sum(axis=1) * multiplicity[start : start + step]).sum())
         return total / (n * (n - 1))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
@@ -54,9 +54,11 @@ class MatrixSpace(Space):
 
 
 def _is_symmetric(matrix: Any) -> bool:
+    """Say whether a matrix equals its transpose. It is compared by blocks of rows, which take little memory."""
     if sp.issparse(matrix):
         return (matrix != matrix.T).nnz == 0
     step = 1024
     return all(
-        np.array_equal(matrix[at : at + step, at:], matrix[at:, at : at + step].T) for at in range(0, len(matrix), step)
+        np.array_equal(matrix[start : start + step, start:], matrix[start:, start : start + step].T)
+        for start in range(0, len(matrix), step)
     )

@@ -1,4 +1,4 @@
-"""Rows of numbers under a similarity that is made of one sum over coordinates."""
+"""The space of rows of numbers under a similarity that is made of one sum over coordinates."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +14,10 @@ from covey.similarity.space import Space, UpperBounds
 
 
 class RowSpace(Space):
-    """Dense or CSR rows: compiled, threaded, and screened where matrix products help.
+    """Dense or CSR rows. Scores are computed by compiled code and several threads, and blocks are screened by matrix
+    products where the similarity follows from these.
 
-    `names` says which row of X each row of the left side is, for messages; by default they are counted from 0.
+    `names` holds the row of X of each row of the left side, which errors mention. By default rows are counted from 0.
     """
 
     threaded = True
@@ -34,7 +35,7 @@ class RowSpace(Space):
         super().__init__(left.n, right.n, symmetric=left is right, n_jobs=n_jobs)
         self._similarity, self._measure, self._left, self._right = similarity, measure, left, right
         self.hubs = left.hubs
-        # exp(-d) of far objects is 0: they tie, and a tie goes by index, which no estimate of d foresees.
+        # exp(-d) is 0 for all far objects. Such ties are broken by index, which estimates of d cannot foresee.
         self.screened = measure.estimate is not None and similarity.conversion != "exponential"
         if self.screened:
             self.exact_up_to = left.exact_up_to
@@ -42,14 +43,15 @@ class RowSpace(Space):
         self._right_terms = self._left_terms if right is left else self._terms(right, np.arange(right.n))
 
     def _terms(self, rows: Rows, names: Positions) -> Floats:
+        """Return the own terms of the rows. Refuse rows whose numbers are too large or too small to compute with."""
         terms = rows.own_terms(self._measure.term)
         if self._measure.term is None:
             return terms
-        # Squared lengths are multiplied with each other, and must not lose their digits in products of the rows' type.
+        # Squared lengths are multiplied with each other, and products of rows must not overflow in the rows' type.
         info = np.finfo(rows.values.dtype)
         too_long = np.flatnonzero(~(terms < min(LARGEST, float(info.max) / 4)))
         _refuse(rows, names[too_long], "large", "down")
-        if self._measure.ignores_length:  # rows are divided by their lengths, too
+        if self._measure.ignores_length:  # rows are also divided by their lengths, which must not vanish
             short = np.flatnonzero(terms < max(1 / LARGEST, float(info.tiny) / float(info.eps)))
             _refuse(rows, names[short[rows.nonzero(short)]], "small", "up")
         return terms
@@ -63,7 +65,11 @@ class RowSpace(Space):
         return self._similarity.convert(self._measure.with_itself(self._left_terms))
 
     def mean(self, multiplicity: Integers) -> float | None:
-        """For a product of rows the pairs' sum is |sum of rows|^2 less the rows' own squares, which takes O(n d)."""
+        """Return the exact mean of a product of rows in O(n d), and None for other similarities.
+
+        The products of all ordered pairs add up to the squared length of the sum of all rows, less the squared lengths
+        of the rows.
+        """
         if not self._measure.is_product:
             return None
         n, weights, own = int(multiplicity.sum()), multiplicity.astype(np.float64), self._left_terms
@@ -71,7 +77,7 @@ class RowSpace(Space):
             weights *= np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
             own = (own > 0).astype(np.float64)
         total = self._left.weighted_sum(weights)
-        # NumPy's sums add in one order; the order of a BLAS product depends on its threads.
+        # NumPy's `sum` always adds in the same order, while that of a BLAS product depends on the number of threads.
         return float(((total * total).sum() - (multiplicity * own).sum()) / (n * (n - 1)))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
@@ -94,12 +100,13 @@ class RowSpace(Space):
         return Bounds(self._left.values, self._left_terms, is_dot, self._finish(), self.executor)
 
     def _finish(self) -> Callable[[Floats, Floats, Floats], Floats]:
-        """What makes similarities of sums and of the own terms of both rows."""
+        """Return the function that turns sums and the own terms of both rows into similarities."""
         width, finish, convert = self._left.width, self._measure.finish, self._similarity.convert
         return lambda sums, a, b: convert(finish(sums, a, b, width))
 
 
 def _refuse(rows: Rows, names: Positions, extreme: str, remedy: str) -> None:
+    """Raise ValueError if there are any rows that hold too extreme numbers, and name the first of them."""
     if names.size:
         raise ValueError(
             f"X holds numbers too {extreme} for {rows.values.dtype} arithmetic, first in row {names[0]}; "
@@ -108,6 +115,10 @@ def _refuse(rows: Rows, names: Positions, extreme: str, remedy: str) -> None:
 
 
 def _rounding(rows: Rows) -> Rounding:
-    """The rounding of matrix products, in any order of addition, with a margin."""
+    """Bound the rounding of matrix products, for any order of the additions.
+
+    A sum of n rounded products is off by at most about n units of rounding. The 16 further terms are a margin for the
+    rounding of what is computed from it.
+    """
     info = np.finfo(rows.values.dtype)
     return Rounding((rows.n_terms + 16) * float(info.eps), (rows.n_terms + 16) * float(info.tiny))

@@ -1,7 +1,7 @@
-"""Strings under a named similarity, computed by rapidfuzz for many pairs at a time.
+"""The space of strings under a named similarity, which rapidfuzz computes for many pairs in one call.
 
-rapidfuzz releases the interpreter lock while it computes, so that threads share the work and nothing is sent to other
-processes. Aligned pairs and whole blocks go by different functions of it, which give the same bits.
+rapidfuzz releases the interpreter lock while it computes, so that threads share the work and no other processes are
+needed. It has one function for a list of pairs and another for whole blocks. Both give the same bits.
 """
 
 from typing import Any
@@ -18,13 +18,13 @@ MODULES = {"indel": "Indel", "jaro-winkler": "JaroWinkler", "levenshtein": "Leve
 """The module of rapidfuzz that computes each named similarity of strings."""
 
 SHORT, EXACT_UP_TO = 64, 5_000
-"""In blocks, strings of up to 64 characters take about 25 ns a pair, one by one ten times as long: among 5 000 of them
-all pairs took as long as NN-Descent's few. Longer strings gain nothing from blocks. (Measured with rapidfuzz 3.14 on
-random words.)"""
+"""Strings of up to 64 characters take about 25 ns a pair in whole blocks, and ten times as long pair by pair. Among 5
+000 such strings, all pairs took as long as the few that NN-Descent scores. Longer strings gain nothing from blocks.
+This was measured with rapidfuzz 3.14 on random words."""
 
 
 class StringSpace(Space):
-    """Strings under one of rapidfuzz' similarities, from 0 to 1."""
+    """Strings under one of rapidfuzz's similarities, from 0 to 1."""
 
     threaded = True
     screened = True
@@ -47,16 +47,21 @@ class StringSpace(Space):
         return self._similarities(self._process.cpdist, self._left[i], self._right[j])
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
-        """A whole block is scored many times faster than its pairs one by one, since strings are prepared once."""
+        """Return the similarities of a whole block.
+
+        This is many times faster than pair by pair, because rapidfuzz prepares each string only once.
+        """
         return self._similarities(self._process.cdist, self._left[rows], self._right[columns])
 
     def slack(self, rows: slice) -> Floats:
         return np.zeros(len(range(*rows.indices(self.n_left))))
 
     def _similarities(self, compute: Any, left: NDArray[Any], right: NDArray[Any]) -> Floats:
-        """One less the normalized distance, which is how rapidfuzz defines its normalized similarity of one pair.
+        """Return one less the normalized distance, which is how rapidfuzz defines the normalized similarity of one
+        pair.
 
-        Its batches of Jaro-Winkler similarities differ from that in the last bit, its batches of distances do not.
+        rapidfuzz's own batches of Jaro-Winkler similarities differ from that in the last bit. Its batches of distances
+        do not.
         """
         distances = compute(left, right, scorer=self._distance.normalized_distance, dtype=np.float64)
         return np.subtract(1.0, distances, out=distances)
