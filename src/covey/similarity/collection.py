@@ -5,6 +5,7 @@ against its members. `collections/` has one class for each kind of objects. No l
 """
 
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -63,7 +64,9 @@ class Collection(ABC):
 
     def representatives(self, positions: Positions) -> Representatives:
         """Return the members at these positions in the form that queries are compared with."""
-        return self.take(positions)
+        kept = copy(self.take(positions))
+        kept.given = None  # a model does not hold on to the X that it was fitted on
+        return kept
 
     def record_columns(self, estimator: Any) -> None:
         """Set the number and the names of the columns on an estimator.
