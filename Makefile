@@ -49,7 +49,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	$(BIN)/python -m benchmarks.suite
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml src/covey/__init__.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
@@ -58,7 +58,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $@
 
-$(OLDEST_VENV)/.installed-dev: pyproject.toml tests/oldest.py
+$(OLDEST_VENV)/.installed-dev: pyproject.toml src/covey/__init__.py tests/oldest.py
 	$(OLDEST_PYTHON) -m venv $(OLDEST_VENV)
 	$(OLDEST_VENV)/bin/python -m tests.oldest > $(OLDEST_VENV)/constraints.txt
 	$(OLDEST_VENV)/bin/python -m pip install --quiet --constraint $(OLDEST_VENV)/constraints.txt --editable ".[dev]"

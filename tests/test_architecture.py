@@ -24,6 +24,7 @@ STAGES = [
     "typing",
     "coverage",
     "prototype",
+    "state",
     "selectors",
     "classifier",
     "persistence",

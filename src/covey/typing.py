@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from covey.graph.graph import NeighborGraph
-from covey.similarity.inputs import Column, Frame, Labels, Objects, SparseMatrix
+from covey.similarity.types import Column, Frame, Labels, Objects, SparseMatrix
 from covey.similarity.similarity import Similarity
 
 __all__ = ["Column", "Frame", "GraphLike", "Labels", "Objects", "SimilarityLike", "SparseMatrix"]
