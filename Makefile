@@ -35,7 +35,7 @@ lint: $(VENV)/.installed-dev types
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
-	$(BIN)/mypy --config-file=/dev/null --strict examples/typed.py
+	$(BIN)/mypy --strict --config-file= examples/typed.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

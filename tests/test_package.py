@@ -133,6 +133,20 @@ def test_examples_in_the_readme():
     assert results.failed == 0
 
 
+def test_examples_in_the_guide_for_contributors():
+    """The guide shows a similarity and a selector of one's own; a classifier takes both."""
+    guide = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text()
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL):
+        exec(block, names)
+    selector = names["Medoid"](similarity="same length")
+    model = covey.NearestPrototypeClassifier(selector).fit(
+        ["a", "bc", "b", "wxyz", "vwxyz", "stuvw"], [0, 0, 0, 1, 1, 1]
+    )
+    assert model.predict(["i", "pqrst"]).tolist() == [0, 1]
+    assert model.selector_.sample_indices_.tolist() == [0, 4]
+
+
 def test_the_typed_example_runs(capsys):
     runpy.run_path(str(Path(__file__).parent.parent / "examples" / "typed.py"), run_name="__main__")
     assert capsys.readouterr().out

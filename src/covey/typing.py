@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from covey.graph.graph import NeighborGraph
-from covey.similarity.types import Column, Frame, Labels, Objects, SparseMatrix
 from covey.similarity.similarity import Similarity
+from covey.similarity.types import Column, Frame, Labels, Objects, SparseMatrix
 
 __all__ = ["Column", "Frame", "GraphLike", "Labels", "Objects", "SimilarityLike", "SparseMatrix"]
 
