@@ -308,35 +308,14 @@ def predict() -> list[Figure]:
     ]
 
 
-MANY = """
-import sys, time
-import numpy as np, covey
-
-def memory(name):  # of this process alone, which getrusage does not tell: that starts at the parent's peak
-    with open("/proc/self/status") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith(name)) / 2**20
-
-n = int(sys.argv[1])
-rng = np.random.default_rng(0)
-centers = 2 * rng.standard_normal((100, 64), dtype=np.float32)
-X = rng.standard_normal((n, 64), dtype=np.float32)
-for at in range(0, n, 1000):  # no large temporary array, whose memory the fit could use unseen
-    X[at : at + 1000] += centers[rng.integers(0, 100, 1000)]
-selector = covey.CRS(15, graph="nn-descent", gain="count", random_state=0, n_jobs=2)
-selector.fit(X[:3000])
-before = memory("VmRSS")
-start = time.perf_counter()
-selector.fit(X)
-print(time.perf_counter() - start, memory("VmHWM") - before)
-"""
-
-
 def growth() -> list[Figure]:
     measured: dict[int, list[tuple[float, float]]] = {10**4: [], 10**5: [], 10**6: []}
     for run in range(RUNS):
         for n, results in measured.items():
             if n < 10**6 or run == 0:
-                done = subprocess.run([sys.executable, "-c", MANY, str(n)], capture_output=True, text=True, check=True)
+                done = subprocess.run(
+                    [sys.executable, "-m", "benchmarks.one_fit", str(n)], capture_output=True, text=True, check=True
+                )
                 results.append(tuple(float(value) for value in done.stdout.split()))
     microseconds = {n: median(t for t, _ in results) / n * 1e6 for n, results in measured.items()}
     memory = measured[10**6][0][1]

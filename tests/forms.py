@@ -87,3 +87,10 @@ def similarity_matrix(n, rng, symmetric=True, levels=None):
         values = np.triu(values, 1) + np.triu(values, 1).T
     np.fill_diagonal(values, 1)
     return values
+
+
+def letters(a, b):
+    return len(set(a) & set(b)) / len(set(a) | set(b))
+
+
+WORDS = ["cat", "cart", "care", "dog", "dodge", "lodge", "bird", "brd", "bride", "fish", "dish", "shift"]

@@ -279,6 +279,9 @@ CASES = {
     coverage.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
 }
 
+ROUNDED = {ds3_admm.advance}
+"""Kernels that add rounded numbers in whatever order the compiler chooses; the others add exact ones here."""
+
 
 def run(function, arguments):
     """What the function returns, and what it leaves in its arrays."""
@@ -301,7 +304,7 @@ def test_kernel_does_what_its_source_says(kernel, monkeypatch):
             patch.setattr(prefetch, "prefetch", lambda array, row, offset: None)  # an instruction to the processor
             plain = run(kernel.py_func, arguments)
         for a, b in zip(compiled, plain, strict=True):
-            np.testing.assert_array_equal(a, b)
+            np.testing.assert_allclose(a, b, rtol=1e-14 if kernel in ROUNDED else 0)
 
 
 def test_no_kernel_is_left_out():

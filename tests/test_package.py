@@ -1,18 +1,26 @@
 """The public surface, what importing costs, the examples in docstrings and in the README."""
 
+import ast
 import doctest
 import importlib
 import json
 import pkgutil
+import re
+import runpy
 import subprocess
 import sys
+from importlib import metadata, resources
 from pathlib import Path
 
 import pytest
 
 import covey
+from tests.oldest import PROJECT
 
 HEAVY = ["numba", "pandas", "polars", "matplotlib", "sklearn", "scipy", "dask"]
+PUBLIC_MODULES = ["datasets", "displays", "evaluation", "experiments", "typing"]
+DISTRIBUTIONS = {"scikit_posthocs": "scikit-posthocs", "sklearn": "scikit-learn"}
+"""Distributions whose name is not that of their module."""
 MODULES = sorted(module.name for module in pkgutil.walk_packages(covey.__path__, "covey."))
 
 
@@ -24,9 +32,9 @@ def run(code):
 def test_public_names():
     assert covey.__all__ == [
         "CRS",
-        "DS3",
         "Cover",
         "CoverageDisplay",
+        "DS3",
         "DeltaMedoids",
         "Explanation",
         "FileFormatError",
@@ -49,36 +57,68 @@ def test_public_names():
         "neighbor_graph",
         "save",
     ]
-    assert set(covey.__all__) == set(covey._HOME)
+    assert sorted(dir(covey)) == sorted([*covey.__all__, *PUBLIC_MODULES, "__version__"])
     for name in covey.__all__:
         assert getattr(covey, name).__doc__
-        assert name in dir(covey)
     with pytest.raises(AttributeError, match="module 'covey' has no attribute 'crs_'"):
         covey.crs_  # noqa: B018
 
 
-@pytest.mark.parametrize("name", covey._MODULES)
+def test_a_star_import_brings_all_public_names():
+    names = run("from covey import *; import json; print(json.dumps(sorted(set(dir()) & set(globals()))))")
+    assert set(covey.__all__) <= set(names)
+
+
+@pytest.mark.parametrize("name", PUBLIC_MODULES)
 def test_modules_load_when_first_used(name):
     assert run(f"import covey, json; print(json.dumps(covey.{name}.__name__))") == f"covey.{name}"
+
+
+def test_type_checkers_are_told_of_all_public_names_and_that_the_package_is_typed():
+    for name in ("__init__.pyi", "py.typed"):
+        assert resources.files("covey").joinpath(name).is_file()
+
+
+def test_the_package_has_the_version_of_the_source():
+    assert metadata.version("covey") == covey.__version__
+
+
+def test_every_library_that_is_imported_is_declared():
+    """The core may import what the core declares; an optional library belongs to the extra that `require` names."""
+    found = {"core": set(), "plot": set(), "text": set(), "cli": set()}
+    for path in Path(covey.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            extra, names = _libraries(node, "cli" if "cli" in path.parts else "core")
+            found[extra] |= {name.split(".")[0] for name in names}
+    found["core"] -= {"rich"}  # the bar is left out where rich is not installed
+    core = {_normal(line) for line in PROJECT["dependencies"]}
+    for extra, modules in found.items():
+        declared = core | {_normal(line) for line in PROJECT["optional-dependencies"].get(extra, [])}
+        outside = modules - set(sys.stdlib_module_names) - {"covey"}
+        assert {DISTRIBUTIONS.get(module, module) for module in outside} <= declared, extra
+    assert {DISTRIBUTIONS.get(module, module) for module in found["core"]} >= core  # and nothing more is declared
+
+
+def _libraries(node, extra):
+    """The extra that an import or a call of `require` belongs to, and the modules that it names."""
+    if isinstance(node, ast.Import):
+        return extra, [name.name for name in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return extra, [node.module]
+    if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "require":
+        module, extra = (argument.value for argument in node.args)
+        return extra, [module]
+    return extra, []
+
+
+def _normal(requirement):
+    """The name of the distribution that a requirement asks for."""
+    return re.match(r"[\w.-]+", requirement)[0].lower()
 
 
 def test_importing_covey_imports_nothing_heavy():
     loaded = run(f"import covey, json, sys; print(json.dumps([m for m in {HEAVY} if m in sys.modules]))")
     assert loaded == []
-
-
-def test_stages_import_only_to_their_left():
-    """objects + similarity -> graph -> coverage -> selectors -> classifier -> persistence."""
-    stages = [
-        "covey.similarity.collect",
-        "covey.graph.graph",
-        "covey.coverage.greedy",
-        "covey.selectors.crs",
-        "covey.classifier",
-    ]
-    for at, stage in enumerate(stages):
-        code = f"import json, sys, {stage}; print(json.dumps([m for m in {stages} if m in sys.modules]))"
-        assert run(code) == stages[: at + 1]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -91,6 +131,25 @@ def test_examples_in_the_readme():
     results = doctest.testfile(str(readme), module_relative=False)
     assert results.attempted > 5
     assert results.failed == 0
+
+
+def test_examples_in_the_guide_for_contributors():
+    """The guide shows a similarity and a selector of one's own; a classifier takes both."""
+    guide = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text()
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL):
+        exec(block, names)
+    selector = names["Medoid"](similarity="same length")
+    model = covey.NearestPrototypeClassifier(selector).fit(
+        ["a", "bc", "b", "wxyz", "vwxyz", "stuvw"], [0, 0, 0, 1, 1, 1]
+    )
+    assert model.predict(["i", "pqrst"]).tolist() == [0, 1]
+    assert model.selector_.sample_indices_.tolist() == [0, 4]
+
+
+def test_the_typed_example_runs(capsys):
+    runpy.run_path(str(Path(__file__).parent.parent / "examples" / "typed.py"), run_name="__main__")
+    assert capsys.readouterr().out
 
 
 def test_every_module_says_what_it_is():

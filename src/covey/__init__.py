@@ -1,113 +1,40 @@
 """covey picks the few objects that stand for the many.
 
-    objects + similarity -> neighbor graph -> coverage -> prototypes -> classifier
-    similarity.py, space.py  graph.py         coverage.py  selectors/    classifier.py
+    X + similarity -> collection -> space -> neighbor graph -> coverage -> prototypes -> classifier
+    similarity/                              graph/            coverage/   selectors/    classifier.py
 
-Names load when first used: ``import covey`` alone costs nothing.
+Public names load when they are first used, so that ``import covey`` alone costs next to nothing. The file
+``__init__.pyi`` beside this one is their only list: type checkers read it as it is, and the code below reads it for
+lazy loading, for ``__all__`` and for ``dir(covey)``. A line in that file makes a name public.
 """
 
+import ast
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from covey.classifier import Explanation, NearestPrototypeClassifier
-    from covey.coverage.greedy import Cover, cover
-    from covey.displays import CoverageDisplay, PrototypeMapDisplay
-    from covey.graph.build import neighbor_graph
-    from covey.graph.graph import NeighborGraph
-    from covey.graph.recall import Recall
-    from covey.persistence.loading import load
-    from covey.persistence.saving import save
-    from covey.prototype import Prototype
-    from covey.selectors.crs import CRS
-    from covey.selectors.simple import KeepAll, RandomSelector
-    from covey.similarity.homogeneity import homogeneity
-    from covey.similarity.mean import Homogeneity
-    from covey.similarity.named import batched, from_distance
-    from covey.similarity.pool import OneProcessWarning
-    from covey.similarity.similarity import Similarity
-    from covey.storage.errors import FileFormatError
 
 __version__ = "0.2.0.dev0"
 
-_HOME = {
-    "CRS": "covey.selectors.crs",
-    "Cover": "covey.coverage.greedy",
-    "CoverageDisplay": "covey.displays",
-    "DS3": "covey.selectors.ds3",
-    "DeltaMedoids": "covey.selectors.delta_medoids",
-    "Explanation": "covey.classifier",
-    "FileFormatError": "covey.storage.errors",
-    "Homogeneity": "covey.similarity.mean",
-    "KeepAll": "covey.selectors.simple",
-    "NearestPrototypeClassifier": "covey.classifier",
-    "NeighborGraph": "covey.graph.graph",
-    "OneProcessWarning": "covey.similarity.pool",
-    "Prototype": "covey.prototype",
-    "PrototypeMapDisplay": "covey.displays",
-    "RandomSelector": "covey.selectors.simple",
-    "Recall": "covey.graph.recall",
-    "Measure": "covey.similarity.similarity",
-    "Selector": "covey.selectors.base",
-    "Similarity": "covey.similarity.similarity",
-    "register_similarity": "covey.similarity.named",
-    "similarity_names": "covey.similarity.named",
-    "Cluster": "covey.selectors.cluster",
-    "batched": "covey.similarity.named",
-    "cover": "covey.coverage.greedy",
-    "cover_lower_bound": "covey.coverage.lower_bound",
-    "from_distance": "covey.similarity.named",
-    "homogeneity": "covey.similarity.homogeneity",
-    "load": "covey.persistence.loading",
-    "neighbor_graph": "covey.graph.build",
-    "save": "covey.persistence.saving",
-}
 
-_MODULES = ("datasets", "displays", "evaluation", "experiments")
-
-__all__ = [
-    "CRS",
-    "DS3",
-    "Cluster",
-    "Cover",
-    "CoverageDisplay",
-    "DeltaMedoids",
-    "Explanation",
-    "FileFormatError",
-    "Homogeneity",
-    "KeepAll",
-    "Measure",
-    "NearestPrototypeClassifier",
-    "NeighborGraph",
-    "OneProcessWarning",
-    "Prototype",
-    "PrototypeMapDisplay",
-    "RandomSelector",
-    "Recall",
-    "Selector",
-    "Similarity",
-    "batched",
-    "cover",
-    "cover_lower_bound",
-    "from_distance",
-    "homogeneity",
-    "load",
-    "neighbor_graph",
-    "register_similarity",
-    "save",
-    "similarity_names",
-]
+def _read_exports() -> dict[str, str]:
+    """Return the module that each public name is imported from, as ``__init__.pyi`` lists them."""
+    stub = __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi")  # a loader can also read from a zip archive
+    imports = (line for line in ast.parse(stub).body if isinstance(line, ast.ImportFrom))
+    return {name.name: line.module for line in imports for name in line.names}
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"covey.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'covey' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
+_exports = _read_exports()
+
+__all__ = sorted(name for name, module in _exports.items() if module != __name__)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _exports:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _exports[name]
+    if module == __name__:  # the name is a public module of its own, such as covey.datasets
+        return import_module(f"{__name__}.{name}")
+    value = globals()[name] = getattr(import_module(module), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*_exports, "__version__"]

@@ -38,6 +38,7 @@ from covey.similarity.collect import collect, collect_representatives
 from covey.similarity.collection import Representatives
 from covey.similarity.named import is_precomputed, resolve
 from covey.similarity.space import Space
+from covey.similarity.types import Labels, Objects
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     @whole_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Objects, y: Labels) -> Self:
         """Select representatives of each class.
 
         Parameters
@@ -191,7 +192,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         self._least_similarities()
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Objects) -> NDArray[Any]:
         """Return the label of the most similar representative of each object.
 
         The representative r with the largest s(x, r) decides. If several are equally similar, the one with the lowest
@@ -212,7 +213,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         winners = self._classes_of[nearest_ones[:, 0]]
         return self._answers(winners, similarities[:, 0] < least[winners])
 
-    def explain(self, X: Any) -> "Explanation":
+    def explain(self, X: Objects) -> "Explanation":
         """Return what `predict` answers and why.
 
         Parameters
@@ -239,11 +240,11 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         margins = best - similarities[every, second]
         return Explanation(labels, rejected, rows[every, winners], best, self.classes_[second], margins)
 
-    def class_similarities(self, X: Any) -> Floats:
+    def class_similarities(self, X: Objects) -> Floats:
         """Return the best similarity of each object to each class. The columns are in the order of `classes_`."""
         return self.class_evidence(X)[1]
 
-    def class_evidence(self, X: Any) -> tuple[Positions, Floats]:
+    def class_evidence(self, X: Objects) -> tuple[Positions, Floats]:
         """Return, for each object, the most similar representative of each class.
 
         Parameters
@@ -260,7 +261,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         """
         return self._nearest_of_classes(X)
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Objects) -> Floats:
         """Return the best similarity of each object to each class, in the form that scikit-learn expects.
 
         The columns are in the order of `classes_`. As everywhere in scikit-learn, two classes give a single number for
@@ -269,7 +270,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         similarities = self.class_similarities(X)
         return similarities[:, 1] - similarities[:, 0] if self.classes_.size == 2 else similarities
 
-    def nearest_prototypes(self, X: Any, n: int = 3) -> tuple[Positions, Floats]:
+    def nearest_prototypes(self, X: Objects, n: int = 3) -> tuple[Positions, Floats]:
         """Return the n most similar representatives of each object, the best first.
 
         Parameters
@@ -317,7 +318,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         every = np.arange(self.classes_.size)
         self._answers(every, every >= 0)
 
-    def _nearest(self, X: Any, n: int) -> tuple[Positions, Floats]:
+    def _nearest(self, X: Objects, n: int) -> tuple[Positions, Floats]:
         """Return the n most similar representatives, the best first, and their similarities.
 
         The representatives are positions in `_rows`.
@@ -326,7 +327,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             lists = nearest(space, min(n, self._rows.size))
         return lists.indices.astype(np.intp), lists.similarities
 
-    def _nearest_of_classes(self, X: Any, n_best: int | None = None) -> tuple[Positions, Floats]:
+    def _nearest_of_classes(self, X: Objects, n_best: int | None = None) -> tuple[Positions, Floats]:
         """Return the row of the most similar representative of each class, and its similarity.
 
         If `n_best` is given, only that many of the best classes are sure to have one.
@@ -336,7 +337,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         return self._rows[indices], similarities
 
     @contextmanager
-    def _space_of(self, X: Any) -> Iterator[Space]:
+    def _space_of(self, X: Objects) -> Iterator[Space]:
         """Make the space of queries and representatives, and show a progress bar for as long as it is used."""
         check_is_fitted(self)
         space = self._representatives.space_of_queries(X, self, getattr(self.selector_, "n_jobs", None))

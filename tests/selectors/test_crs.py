@@ -1,32 +1,21 @@
-"""CRS as a whole: every kind of input, edge cases, exact counts, one clear sentence for bad input."""
+"""CRS as a whole: the same selection in every form, edge cases, exact counts, real data."""
 
 import logging
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import precision_score, recall_score
-from sklearn.utils.validation import check_is_fitted
 
 import covey
 from covey.graph import descent, exact
 from covey.selectors.crs import auto_neighbors
 from tests import reference
-from tests.forms import COSINES, Counted, similarity_matrix
-
-
-def letters(a, b):
-    return len(set(a) & set(b)) / len(set(a) | set(b))
-
-
-WORDS = ["cat", "cart", "care", "dog", "dodge", "lodge", "bird", "brd", "bride", "fish", "dish", "shift"]
+from tests.forms import COSINES, Counted, letters, similarity_matrix
 
 
 @pytest.mark.parametrize("form", COSINES)
@@ -116,104 +105,6 @@ def test_threads_and_blocks_change_nothing(similarity, monkeypatch):
             found = clone(selector).set_params(n_jobs=n_jobs).fit(X, y)
             np.testing.assert_array_equal(found.sample_indices_, expected.sample_indices_)
             assert found.n_evaluations_ == expected.n_evaluations_
-
-
-def container_cases():
-    X = np.random.default_rng(0).integers(0, 9, (40, 5)).astype(float)
-    names = [f"f{i}" for i in range(5)]
-    return {
-        "array": X,
-        "float32": X.astype(np.float32),
-        "integers": X.astype(np.int32),
-        "list of lists": X.tolist(),
-        "csr matrix": sp.csr_matrix(X),
-        "csr array": sp.csr_array(X),
-        "csc array": sp.csc_array(X),
-        "tuple": tuple(X.tolist()),
-        "pandas": pd.DataFrame(X, columns=names, index=[f"row {i}" for i in range(40)]),
-        "polars": pl.DataFrame(X, schema=names),
-    }
-
-
-@pytest.mark.parametrize("kind", container_cases())
-def test_containers_keep_their_type(kind):
-    X, y = container_cases()[kind], np.arange(40) % 3
-    expected = covey.CRS(3).fit(container_cases()["array"], y)
-    selector = covey.CRS(3)
-    few, labels = selector.fit_resample(X, y)
-    np.testing.assert_array_equal(selector.sample_indices_, expected.sample_indices_)
-    np.testing.assert_array_equal(labels, y[expected.sample_indices_])
-    assert type(few) is type(X)
-    if kind == "pandas":
-        assert few.index.tolist() == [f"row {i}" for i in expected.sample_indices_]
-    assert hasattr(selector, "feature_names_in_") == (kind in ("pandas", "polars"))
-    assert selector.n_features_in_ == 5
-    assert not hasattr(selector.fit([{"a": 1}, {"b": 1}]), "n_features_in_")
-
-
-@pytest.mark.parametrize("form", ["coo", "bsr", "dia", "dok"])
-def test_other_sparse_formats_become_csr(form):
-    X = container_cases()["csr array"]
-    few, _ = covey.CRS(3).fit_resample(X.asformat(form))
-    assert few.format == "csr"
-    assert (few != X[covey.CRS(3).fit(X).sample_indices_]).nnz == 0
-
-
-@pytest.mark.parametrize(
-    "X",
-    [
-        WORDS,
-        tuple(WORDS),
-        np.array(WORDS),
-        np.array(WORDS, dtype=object),
-        pd.Series(WORDS),
-        pl.Series(WORDS),
-    ],
-    ids=["list", "tuple", "array", "object array", "pandas", "polars"],
-)
-def test_any_sequence_of_objects(X):
-    selector = covey.CRS(2, similarity=letters)
-    few, _ = selector.fit_resample(X)
-    assert sorted(few) == sorted(WORDS[i] for i in selector.sample_indices_)
-    assert selector.sample_indices_.tolist() == covey.CRS(2, similarity=letters).fit(WORDS).sample_indices_.tolist()
-    assert 1 < selector.sample_indices_.size < 6
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_rows_of_a_mixed_frame_are_dicts(frame):
-    X = frame({"name": ["ann", "anna", "bob"], "age": [30, 31, 60]})
-
-    def alike(a, b):
-        return letters(a["name"], b["name"]) / (1 + abs(a["age"] - b["age"]))
-
-    few, _ = covey.CRS(1, similarity=alike).fit_resample(X)
-    assert isinstance(few, frame)
-    assert few["name"].to_list() == ["ann", "bob"]
-
-
-def test_dicts_sets_and_arrays_of_any_shape():
-    images = np.random.default_rng(0).random((12, 4, 4))
-    selector = covey.CRS(3, similarity=lambda a, b: float((a * b).sum())).fit(images)
-    assert selector.n_evaluations_ == 66
-    hosts = [{"dns": 1, "web": i} for i in range(9)]
-    assert covey.CRS(3).fit(hosts).sample_indices_.size >= 1
-    assert covey.CRS(3, similarity="jaccard").fit([set(word) for word in WORDS]).prototypes_[0].coverage >= 0.95
-    assert covey.CRS(3, similarity=lambda a, b: float(a == b)).fit([1, 2, 2, 1]).sample_indices_.tolist() == [0, 1]
-
-
-def test_float32_is_not_doubled(monkeypatch):
-    from covey.similarity import rows
-
-    seen = []
-    original = rows.DenseRows.__init__
-    monkeypatch.setattr(
-        rows.DenseRows, "__init__", lambda self, values: (seen.append(values), original(self, values))[1]
-    )
-    X = np.random.default_rng(0).random((50, 4), dtype=np.float32)
-    covey.CRS(3).fit(X)
-    assert [values.base is X or values is X for values in seen] == [True]
-    covey.CRS(3).fit(X > 0.5)
-    assert seen[-1].dtype == np.float32
 
 
 @pytest.mark.parametrize("graph", ["auto", "exact", "nn-descent"])
@@ -375,150 +266,10 @@ def test_verbose_speaks_through_logging(caplog):
     assert [message.split(":")[0] for message in caplog.messages] == ["CRS Prototype(0", "CRS Prototype(1"]
 
 
-class Returning:
-    """A similarity that answers one pair with something else."""
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def __call__(self, a, b):
-        if (a, b) == (2, 5):
-            return self.answer() if callable(self.answer) else self.answer
-        return 0.5
-
-
-def fail():
-    raise KeyError("no such letter")
-
-
-@pytest.mark.parametrize(
-    ("answer", "error", "message"),
-    [
-        (float("nan"), ValueError, "objects? 2 and object 5 returned nan, but it must be one finite real number"),
-        (float("inf"), ValueError, "object 2 and object 5 returned inf"),
-        (None, TypeError, "object 2 and object 5 returned None"),
-        (1j, TypeError, r"object 2 and object 5 returned complex 1j"),
-        ("0.5", TypeError, "object 2 and object 5 returned str '0.5'"),
-        (np.zeros(2), TypeError, "object 2 and object 5 returned ndarray"),
-        (np.zeros(1), TypeError, "object 2 and object 5 returned ndarray"),
-        (fail, RuntimeError, "object 2 and object 5 raised KeyError: 'no such letter'"),
-    ],
-)
-def test_what_a_similarity_must_not_return(answer, error, message):
-    with pytest.raises(error, match=message) as caught:
-        covey.CRS(2, similarity=Returning(answer)).fit(list(range(10)))
-    if answer is fail:
-        assert isinstance(caught.value.__cause__, KeyError)
-
-
-def test_a_similarity_that_stops_the_iteration_is_an_error():
-    with pytest.raises(RuntimeError, match="object 0 and object 1 raised StopIteration"):
-        covey.CRS(2, similarity=lambda a, b: next(iter([]))).fit([1, 2, 3])
-
-
 def test_labels_keep_their_type():
     X = np.random.default_rng(0).random((6, 2))
     for y in ([True, False] * 3, ["b", "a"] * 3, [1.5, 0.5] * 3, np.array(["2026-01-01", "2025-01-01"] * 3, "M8[ns]")):
         assert list(covey.CRS().fit(X, y).prototypes_) == sorted(set(y))
-
-
-def test_positions_are_rows_of_x_also_within_clusters():
-    with pytest.raises(ValueError, match="object 2 and object 5 returned nan"):
-        covey.CRS(2, similarity=Returning(float("nan"))).fit(list(range(10)), [0, 1, 1, 0, 0, 1, 1, 0, 0, 1])
-
-
-def test_batches_are_checked():
-    for answer, message in [
-        (lambda A, B: np.zeros(3), r"one real number a pair, 45 in all.*got an array of shape \(3,\)"),
-        (lambda A, B: [None] * len(A), "dtype object"),
-        (lambda A, B: np.zeros(len(A), complex), "dtype complex128"),
-    ]:
-        with pytest.raises(TypeError, match=message):
-            covey.CRS(2, similarity=covey.batched(answer)).fit(list(range(10)))
-    with pytest.raises(ValueError, match="object 0 and object 1 returned nan"):
-        covey.CRS(2, similarity=covey.batched(lambda A, B: np.full(len(A), np.nan))).fit(list(range(10)))
-    with pytest.raises(RuntimeError, match=r"batched similarity raised KeyError.*in the batch of 45 pairs") as caught:
-        covey.CRS(2, similarity=covey.batched(lambda A, B: fail())).fit(list(range(10)))
-    assert isinstance(caught.value.__cause__, KeyError)
-
-
-def test_compiled_functions_are_checked():
-    import numba
-
-    @numba.njit
-    def wrong(x):
-        return x
-
-    @numba.njit
-    def raising(x, y):
-        if x[0] == 2 and y[0] == 5:
-            raise ValueError("odd pair")
-        return 0.5
-
-    X = np.arange(10.0)[:, None]
-    with pytest.raises(TypeError, match="similarity does not compile on these rows"):
-        covey.CRS(2, similarity=wrong).fit(X)
-    with pytest.raises(RuntimeError, match="object 2 and object 5 raised ValueError: odd pair") as caught:
-        covey.CRS(2, similarity=raising).fit(X)
-    assert "odd pair" in str(caught.value.__cause__)
-
-
-def test_distances_must_not_be_negative():
-    with pytest.raises(
-        ValueError, match=r"distance of object 0 and object 1 is -1.0, but a distance must not be negative"
-    ):
-        covey.CRS(2, similarity=covey.from_distance(lambda a, b: -1.0)).fit([1, 2, 3])
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "options", "message"),
-    [
-        ([[1, np.nan]], None, {}, "X must be finite, got NaN at row 0, column 1; drop or impute"),
-        ([[1, 2], [np.inf, 1]], None, {}, "X must be finite, got inf at row 1, column 0"),
-        (sp.csr_array([[0, 1], [0, np.nan]]), None, {}, "X must be finite, got NaN at row 1, column 1"),
-        (np.ones((2, 3)), None, {"similarity": "precomputed"}, r"square matrix.*got shape \(2, 3\)"),
-        (1 - np.eye(4), None, {"similarity": "precomputed"}, "X looks like distances: its diagonal is smaller"),
-        (sp.csr_array(2 - np.eye(4)), None, {"similarity": "precomputed"}, "X looks like distances"),
-        (np.eye(3), [0, 1], {}, "y must hold one label for each of the 3 objects of X, got 2 labels"),
-        ([], None, {"similarity": letters}, "X must hold at least one object, got an empty X"),
-        ([], None, {}, "X must hold at least one object, got an empty X"),
-        (pd.DataFrame({"a": [1], "b": ["x"]}), None, {}, "column 'b' holds text; drop or encode it"),
-        (np.eye(3) - 2, None, {"similarity": covey.from_distance("precomputed")}, "must not hold negative numbers"),
-        (sp.csr_array(np.eye(3)), None, {"similarity": covey.from_distance("precomputed")}, "dense matrix for precomp"),
-        (np.empty((0, 2)), None, {}, "0 sample"),
-        (np.eye(3), None, {"similarity": "cosin"}, "similarity must be .*'cosine'.* got 'cosin'"),
-        (
-            np.eye(3),
-            None,
-            {"coverage": 2},
-            r"'coverage' parameter of CRS must be a float in the range \(0.0, 1.0\]. Got 2",
-        ),
-        (np.eye(3), None, {"n_neighbors": 0}, "'n_neighbors' parameter of CRS must be .* Got 0 instead"),
-        (
-            np.eye(3),
-            None,
-            {"graph": "fast"},
-            "'graph' parameter of CRS must be a str among .*'nn-descent'.* Got 'fast'",
-        ),
-        (np.eye(3), None, {"gain": "sum"}, "'gain' parameter of CRS must be a str among"),
-        (np.eye(3), None, {"on_orphan": "drop"}, "'on_orphan' parameter of CRS must be a str among"),
-        (np.eye(3), None, {"threshold": "mean"}, "'threshold' parameter of CRS must be .*'homogeneity'.* Got 'mean'"),
-        (np.eye(3), [0, "a", 1.5], {}, "y must hold"),
-        (np.eye(3), np.array([1, np.nan, 1], dtype=object), {}, "y must hold finite labels, got nan"),
-    ],
-)
-def test_bad_input_gets_one_clear_sentence(X, y, options, message):
-    if message == "y must hold":
-        y = np.array(y, dtype=object)
-    with pytest.raises((ValueError, TypeError), match=message) as caught:
-        covey.CRS(**options).fit(X, y)
-    assert "\n" not in str(caught.value)
-
-
-def test_what_is_no_sequence_is_refused():
-    for X in ("a string", iter([1, 2]), 5, {"a", "b"}, {"a": "b"}):
-        with pytest.raises(TypeError, match="X must be a sequence of objects, an array or a frame, got"):
-            covey.CRS(similarity=letters).fit(X)
 
 
 def test_the_users_matrix_is_left_alone():
@@ -574,45 +325,3 @@ def test_proteins_by_their_dissimilarities(globins):
     assert selector.sample_indices_.tolist() == converted.sample_indices_.tolist()
     assert min(p.coverage for p in selector.prototypes_.values()) >= 0.95
     assert selector.sample_indices_.size < 0.3 * y.size
-
-
-class Failing:
-    """A similarity that works for a number of calls."""
-
-    def __init__(self, n_calls, error):
-        self.left, self.error = n_calls, error
-
-    def __call__(self, a, b):
-        self.left -= 1
-        if self.left < 0:
-            raise self.error
-        return 1 / (1 + abs(a - b))
-
-
-SELECTORS = {"CRS": covey.CRS(3), "DeltaMedoids": covey.DeltaMedoids(), "DS3": covey.DS3()}
-
-
-@pytest.mark.parametrize("name", SELECTORS)
-@pytest.mark.parametrize("error", [RuntimeError("odd"), KeyboardInterrupt()], ids=["fails", "is interrupted"])
-@pytest.mark.parametrize("classifies", [False, True])
-def test_a_fit_that_fails_changes_nothing(name, error, classifies):
-    """The second of two clusters fails: neither half a model nor a new one mixed with an old one is left."""
-
-    def estimator(similarity):
-        selector = clone(SELECTORS[name]).set_params(similarity=similarity)
-        return covey.NearestPrototypeClassifier(selector) if classifies else selector
-
-    X, y = list(range(20)), [0] * 10 + [1] * 10
-    fresh = estimator(Failing(60, error))
-    with pytest.raises((RuntimeError, KeyboardInterrupt)):
-        fresh.fit(X, y)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(fresh)
-    fitted = estimator(Failing(10**6, error)).fit(X, y)
-    before = dict(vars(fitted))
-    selector = fitted.selector if classifies else fitted
-    selector.similarity = Failing(30, error)
-    before |= {} if classifies else {"similarity": selector.similarity}
-    with pytest.raises((RuntimeError, KeyboardInterrupt)):
-        fitted.fit(X[:-2], y[:-2])
-    assert vars(fitted) == before

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from covey.arrays import Floats, Integers
 from covey.coverage.refine import STEPS, improve
 from covey.graph.graph import NeighborGraph
+from covey.similarity.types import SparseMatrix
 
 GAINS = ("similarity", "count")
 """What a newly covered object may count in a gain: its similarity, or 1."""
@@ -75,7 +76,7 @@ class Cover:
 
 
 def cover(
-    graph: Any,
+    graph: NeighborGraph | SparseMatrix,
     coverage: float = 0.95,
     threshold: float | None = None,
     *,
@@ -198,7 +199,7 @@ def _check_choices(gain: str, on_orphan: str, refine: bool) -> None:
         raise TypeError(f"refine must be True or False, got {refine!r}.")
 
 
-def edges_of(graph: Any, threshold: float | None) -> sp.csr_array:
+def edges_of(graph: NeighborGraph | SparseMatrix, threshold: float | None) -> sp.csr_array:
     """A matrix whose row x holds the objects that cover x by an edge, and their similarities."""
     if threshold is not None and not (isinstance(threshold, Real) and threshold == threshold):
         raise ValueError(f"threshold must be a number or None, got {threshold!r}.")

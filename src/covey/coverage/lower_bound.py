@@ -15,20 +15,23 @@ never exceeds the true optimum (weak duality). This value, rounded up, is the bo
 """
 
 import math
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Floats
 from covey.coverage.greedy import check_coverage, edges_of, required
+from covey.graph.graph import NeighborGraph
+from covey.similarity.types import SparseMatrix
 
 ROUNDING = 1e-9
 """How much the value of the bound may exceed a whole number by rounding, per object. This is far more than sums in
 float64 can be off, and far less than one representative."""
 
 
-def cover_lower_bound(graph: Any, coverage: float = 0.95, threshold: float | None = None) -> int:
+def cover_lower_bound(
+    graph: NeighborGraph | SparseMatrix, coverage: float = 0.95, threshold: float | None = None
+) -> int:
     """A number of representatives that every prototype with this coverage needs at least.
 
     Parameters

@@ -32,6 +32,7 @@ from covey.runtime.random import generator
 from covey.similarity.collect import collect
 from covey.similarity.named import resolve
 from covey.similarity.space import Space
+from covey.similarity.types import Objects
 from covey.storage.whole import whole
 
 
@@ -97,7 +98,7 @@ class PrototypeMapDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        X: Any,
+        X: Objects,
         *,
         label: Hashable = None,
         names: Sequence[Any] | None = None,

@@ -22,6 +22,7 @@ from covey.similarity.mean import FEW_PAIRS, mean_of_all
 from covey.similarity.named import resolve
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
+from covey.similarity.types import Objects
 
 EXACT_UP_TO = 30
 """With method "auto", the graph is exact for up to this many objects per neighbor, that is for n <= 30 k. NN-Descent
@@ -32,7 +33,7 @@ METHODS = ("auto", "exact", "nn-descent")
 
 
 def neighbor_graph(
-    X: Any,
+    X: Objects,
     n_neighbors: int = 10,
     similarity: SimilarityLike = "cosine",
     method: str = "auto",

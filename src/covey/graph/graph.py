@@ -12,6 +12,7 @@ from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
 from covey.similarity.matrices import check_csr, looks_like_distances
 from covey.similarity.similarity import CONVERSIONS
+from covey.similarity.types import SparseMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ class NeighborGraph:
         return NeighborGraph.from_csr(edges.tocsr(), n_neighbors)
 
 
-GraphLike = str | NeighborGraph | sp.csr_array | sp.csr_matrix
+GraphLike = str | NeighborGraph | SparseMatrix
 """What a user may pass as ``graph``: the name of a method, or a graph made elsewhere."""
 
 

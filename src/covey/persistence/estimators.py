@@ -126,7 +126,7 @@ def _classes(name: str) -> list[Any]:
 
     A class that is defined again in the same place, as happens in notebooks, replaces the earlier one.
     """
-    if name in covey.__all__:
+    if name in dir(covey):
         exported = getattr(covey, name)
         return [exported] if _is_savable(exported) else []
     found = {_definition(cls): cls for cls in _subclasses(Selector) if cls.__name__ == name}

@@ -2,18 +2,27 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:  # scikit-learn has callbacks since 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """A stand-in for scikit-learn's class. It offers no method to set callbacks."""
 
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method as it is: without callbacks, nothing has to be done after a fit."""
+    def _with_callbacks(method: Any) -> Any:
         return method
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def with_callbacks(method: Method) -> Method:
+    """Let a `fit` end its callbacks when it ends; type checkers see the same method."""
+    decorated: Method = _with_callbacks(method)
+    return decorated
 
 
 __all__ = ["CallbackSupportMixin", "Tasks", "tasks", "with_callbacks"]

@@ -33,8 +33,10 @@ from covey.selectors.state import (
     names_fit_features,
 )
 from covey.similarity.collect import collect
+from covey.similarity.collection import Collection
 from covey.similarity.inputs import take_rows
 from covey.similarity.named import is_precomputed, resolve
+from covey.similarity.types import Labels, Objects
 
 logger = logging.getLogger("covey")
 
@@ -96,7 +98,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
 
     @whole_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Objects | Collection, y: Labels | None = None) -> Self:
         """Select representatives of each cluster.
 
         Parameters
@@ -138,7 +140,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         self._set_details(details, len(collection))
         return self
 
-    def fit_resample(self, X: Any, y: Any = None) -> tuple[Any, Any]:
+    def fit_resample(self, X: Objects, y: Labels | None = None) -> tuple[Any, Any]:
         """Fit, and return the selected objects and their labels.
 
         Parameters

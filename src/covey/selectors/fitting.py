@@ -2,14 +2,20 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Concatenate, ParamSpec, TypeVar
+
+Estimator = TypeVar("Estimator")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
-def whole_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+def whole_or_nothing(
+    fit: Callable[Concatenate[Estimator, Parameters], Result],
+) -> Callable[Concatenate[Estimator, Parameters], Result]:
     """Decorate a `fit` so that the estimator keeps its former state if the fit fails or is interrupted."""
 
     @wraps(fit)
-    def fit_whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def fit_whole(self: Estimator, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         before = dict(vars(self))
         try:
             return fit(self, *args, **kwargs)

@@ -10,10 +10,15 @@ from covey.similarity.collect import collect
 from covey.similarity.mean import SAMPLED_PAIRS, Homogeneity, mean_similarity
 from covey.similarity.named import resolve
 from covey.similarity.similarity import SimilarityLike
+from covey.similarity.types import Objects
 
 
 def homogeneity(
-    X: Any, similarity: SimilarityLike = "cosine", *, n_pairs: int = SAMPLED_PAIRS, random_state: Any = None
+    X: Objects,
+    similarity: SimilarityLike = "cosine",
+    *,
+    n_pairs: int = SAMPLED_PAIRS,
+    random_state: Any = None,
 ) -> Homogeneity:
     """Return the mean similarity of all pairs of objects, which is the default threshold of CRS.
 

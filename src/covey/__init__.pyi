@@ -1,0 +1,41 @@
+# This is the only list of covey's public names; `__init__.py` reads it when covey is imported.
+# To make a name public, add one line `from covey.module import Name as Name`. The words `as Name` tell type checkers
+# that the name is meant for users.
+
+from covey import datasets as datasets
+from covey import displays as displays
+from covey import evaluation as evaluation
+from covey import experiments as experiments
+from covey import typing as typing
+from covey.classifier import Explanation as Explanation
+from covey.classifier import NearestPrototypeClassifier as NearestPrototypeClassifier
+from covey.coverage.greedy import Cover as Cover
+from covey.coverage.greedy import cover as cover
+from covey.coverage.lower_bound import cover_lower_bound as cover_lower_bound
+from covey.displays import CoverageDisplay as CoverageDisplay
+from covey.displays import PrototypeMapDisplay as PrototypeMapDisplay
+from covey.graph.build import neighbor_graph as neighbor_graph
+from covey.graph.graph import NeighborGraph as NeighborGraph
+from covey.graph.recall import Recall as Recall
+from covey.persistence.loading import load as load
+from covey.persistence.saving import save as save
+from covey.prototype import Prototype as Prototype
+from covey.selectors.base import Selector as Selector
+from covey.selectors.cluster import Cluster as Cluster
+from covey.selectors.crs import CRS as CRS
+from covey.selectors.delta_medoids import DeltaMedoids as DeltaMedoids
+from covey.selectors.ds3 import DS3 as DS3
+from covey.selectors.simple import KeepAll as KeepAll
+from covey.selectors.simple import RandomSelector as RandomSelector
+from covey.similarity.homogeneity import homogeneity as homogeneity
+from covey.similarity.mean import Homogeneity as Homogeneity
+from covey.similarity.named import batched as batched
+from covey.similarity.named import from_distance as from_distance
+from covey.similarity.named import register_similarity as register_similarity
+from covey.similarity.named import similarity_names as similarity_names
+from covey.similarity.pool import OneProcessWarning as OneProcessWarning
+from covey.similarity.similarity import Measure as Measure
+from covey.similarity.similarity import Similarity as Similarity
+from covey.storage.errors import FileFormatError as FileFormatError
+
+__version__: str

@@ -1,0 +1,245 @@
+"""The shape of the source tree: who imports whom, how deep, and how long files and functions are.
+
+Everything is read from the source by `ast`: no module is imported. Imports inside functions and those for type checkers
+count like any other, and a name that a module takes from `covey` itself counts as an import of the module that defines
+it. The same reading draws the map in `docs/architecture.md`. To draw it again after a change, run ``make map``, which
+calls ``python -m tests.test_architecture``.
+"""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src"
+PAGE = ROOT / "docs" / "architecture.md"
+BEGIN, END = "<!-- The map begins here; make map draws it. -->\n", "<!-- The map ends here. -->\n"
+
+STAGES = [
+    "arrays",
+    "runtime",
+    "storage",
+    "similarity",
+    "graph",
+    "typing",
+    "coverage",
+    "prototype",
+    "selectors",
+    "classifier",
+    "persistence",
+    "displays",
+    "evaluation",
+    "datasets",
+    "experiments",
+    "demo",
+    "cli",
+]
+"""The folders and modules directly under covey, in the order in which data passes through them. Each may import only
+those before it."""
+
+MOST_LEVELS = 12
+MOST_LINES_OF_A_FILE = 450
+MOST_LINES_OF_A_FUNCTION = 50
+"""These three are limits that the project has set itself, so that a reader can follow a chain of imports and see a
+function on one screen. They may be lowered, not raised."""
+
+
+@cache
+def modules():
+    """{dotted name: parsed source} of every module in src."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(path.read_text())
+    return found
+
+
+@cache
+def exports():
+    """{public name: the module that covey takes it from}."""
+    stub = ast.parse((SOURCE / "covey" / "__init__.pyi").read_text())
+    lines = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
+    return {name.name: _module_of(line.module, name.name) for line in lines for name in line.names}
+
+
+@cache
+def graph():
+    """{module: the modules that it imports}. No module imports itself, and `covey` alone imports nothing."""
+    return {module: sorted(_imports(tree) - {module, "covey"}) for module, tree in modules().items()}
+
+
+def _imports(tree):
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names if name.name in modules()}
+        elif isinstance(node, ast.ImportFrom) and node.module == "covey":
+            found |= {_module_of("covey", name.name) for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("covey."):
+            found |= {_module_of(node.module, name.name) for name in node.names}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "covey":
+            found.add(exports().get(node.attr, "covey"))
+    return found
+
+
+def _module_of(module, name):
+    """The module that ``from module import name`` reads."""
+    if f"{module}.{name}" in modules():
+        return f"{module}.{name}"
+    return exports().get(name, "covey") if module == "covey" else module
+
+
+def stage_of(module):
+    """The folder or module directly under covey that a module belongs to."""
+    return module.split(".")[1]
+
+
+def cycle():
+    """Some modules that import each other in a circle, or an empty list."""
+    done = set()
+
+    def visit(module, path):
+        if module in path:
+            return [*path[path.index(module) :], module]
+        if module in done:
+            return []
+        found = next(filter(None, (visit(imported, [*path, module]) for imported in graph()[module])), [])
+        done.add(module)
+        return found
+
+    return next(filter(None, (visit(module, []) for module in graph())), [])
+
+
+@cache
+def chain(module):
+    """The longest chain of imports that starts at a module; its length is the module's level."""
+    return [module, *max(map(chain, graph()[module]), key=len, default=[])]
+
+
+def stage_graph():
+    """{stage: the other stages that it imports}, both in the order of the stages."""
+    pairs = {(stage_of(a), stage_of(b)) for a, imported in graph().items() for b in imported if a != "covey"}
+    present = [stage for stage in STAGES if any(stage_of(module) == stage for module in graph() if module != "covey")]
+    return {a: [b for b in present if b != a and (a, b) in pairs] for a in present}
+
+
+def sources():
+    folders = [folder for folder in ("src", "tests", "benchmarks", "examples") if (ROOT / folder).is_dir()]
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+# The map
+
+
+def draw():
+    """The stages as a diagram and as a table, in Markdown."""
+    return "\n".join([*_diagram(), "", *_table(), ""])
+
+
+def _diagram():
+    """An arrow leads from what is imported to what imports it. Arrows that others imply are left out."""
+    stages = stage_graph()
+    behind = {}  # all that a stage imports, directly or through others
+    for stage, imported in stages.items():
+        behind[stage] = set(imported).union(*(behind[other] for other in imported))
+    yield "```mermaid"
+    yield "flowchart LR"
+    for stage in stages:
+        yield f'    {stage}["{_title(stage)}"]'
+    for stage, imported in stages.items():
+        implied = set().union(*(behind[other] for other in imported))
+        for other in imported:
+            if other not in implied:
+                yield f"    {other} --> {stage}"
+    yield "```"
+
+
+def _table():
+    yield "| where | what it is | imports |"
+    yield "|---|---|---|"
+    for stage, imported in stage_graph().items():
+        paragraph = " ".join(ast.get_docstring(modules()[f"covey.{stage}"]).partition("\n\n")[0].split())
+        what = paragraph.partition(". ")[0].rstrip(".")
+        yield f"| `{_title(stage)}` | {what}. | {', '.join(map(_title, imported)) or 'nothing'} |"
+
+
+def _title(stage):
+    return f"{stage}/" if (SOURCE / "covey" / stage).is_dir() else f"{stage}.py"
+
+
+def redraw():
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}{draw()}{END}{after}")
+
+
+# The tests
+
+
+def test_every_stage_has_its_place_in_the_order():
+    assert {stage_of(module) for module in graph() if module != "covey"} <= set(STAGES)
+
+
+def test_stages_import_only_stages_to_their_left():
+    place = {stage: number for number, stage in enumerate(STAGES)}
+    wrong = [
+        f"{module} imports {imported}"
+        for module, all_imported in graph().items()
+        for imported in all_imported
+        if place[stage_of(imported)] > place[stage_of(module)]
+    ]
+    assert wrong == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    assert cycle() == []
+
+
+def test_the_import_graph_is_at_most_12_levels_deep():
+    longest = max(map(chain, graph()), key=len)
+    assert len(longest) <= MOST_LEVELS, " imports ".join(longest)
+
+
+def test_no_import_of_covey_is_hidden_in_a_string():
+    called = ("import_module", "__import__", "require")
+    hidden = [
+        f"{module}, line {node.lineno}"
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and (getattr(node.func, "id", None) in called or getattr(node.func, "attr", None) in called)
+        and any(isinstance(a, ast.Constant) and str(a.value).split(".")[0] == "covey" for a in node.args)
+    ]
+    assert hidden == []
+
+
+def test_internal_folders_export_nothing():
+    """Only public packages re-export names. The `__init__.py` of any other folder holds nothing but its docstring."""
+    public = tuple(f"covey.{name}" for name, home in exports().items() if home == f"covey.{name}")
+    packages = [".".join(path.parent.relative_to(SOURCE).parts) for path in SOURCE.rglob("__init__.py")]
+    internal = [name for name in packages if name != "covey" and not name.startswith(public)]
+    assert [name for name in internal if len(modules()[name].body) > 1] == []
+
+
+def test_no_file_is_longer_than_450_lines():
+    lengths = {str(path.relative_to(ROOT)): path.read_text().count("\n") for path in sources()}
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FILE} == {}
+
+
+def test_no_function_is_longer_than_50_lines():
+    lengths = {
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_the_page_shows_the_map_of_this_tree():
+    shown = PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
+    assert shown == draw(), "the imports have changed since the map was drawn; run: make map"
+
+
+if __name__ == "__main__":
+    redraw()
