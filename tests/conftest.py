@@ -10,10 +10,21 @@ from hypothesis import settings
 
 from covey import datasets
 from covey.cli import app as cli
+from covey.similarity import named
 from tests import data
 
 settings.register_profile("covey", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("covey")
+
+
+@pytest.fixture(autouse=True)
+def names_of_similarities():
+    """Names that a test has registered are free again after it."""
+    before = [dict(table) for table in (named.NAMED, named.MEASURES)]
+    yield
+    for table, content in zip((named.NAMED, named.MEASURES), before, strict=True):
+        table.clear()
+        table.update(content)
 
 
 def real(load):

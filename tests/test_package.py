@@ -32,6 +32,7 @@ def run(code):
 def test_public_names():
     assert covey.__all__ == [
         "CRS",
+        "Cluster",
         "Cover",
         "CoverageDisplay",
         "DS3",
@@ -40,6 +41,7 @@ def test_public_names():
         "FileFormatError",
         "Homogeneity",
         "KeepAll",
+        "Measure",
         "NearestPrototypeClassifier",
         "NeighborGraph",
         "OneProcessWarning",
@@ -47,6 +49,7 @@ def test_public_names():
         "PrototypeMapDisplay",
         "RandomSelector",
         "Recall",
+        "Selector",
         "Similarity",
         "batched",
         "cover",
@@ -55,7 +58,9 @@ def test_public_names():
         "homogeneity",
         "load",
         "neighbor_graph",
+        "register_similarity",
         "save",
+        "similarity_names",
     ]
     assert sorted(dir(covey)) == sorted([*covey.__all__, *PUBLIC_MODULES, "__version__"])
     for name in covey.__all__:
@@ -139,7 +144,7 @@ def test_examples_in_the_guide_for_contributors():
     names = {}
     for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL):
         exec(block, names)
-    selector = names["Medoid"](similarity="same length")
+    selector = names["Medoid"](similarity="alike in length")
     model = covey.NearestPrototypeClassifier(selector).fit(
         ["a", "bc", "b", "wxyz", "vwxyz", "stuvw"], [0, 0, 0, 1, 1, 1]
     )
