@@ -47,7 +47,8 @@ def test_a_file_of_format_1_answers_as_it_did(path):
             pandas = pytest.importorskip("pandas")
             queries = pandas.DataFrame(queries, columns=list("abcd"))
         np.testing.assert_array_equal(model.predict(queries), notes["predictions"])
-        np.testing.assert_array_equal(model.class_similarities(queries), notes["similarities"])
+        # Another compiler may add the coordinates in another order.
+        np.testing.assert_allclose(model.class_similarities(queries), notes["similarities"], rtol=1e-14)
         assert [prototype.label for prototype in selector.prototypes_.values()] == list(selector.prototypes_)
 
 
