@@ -24,14 +24,11 @@ ESTIMATORS = [
 class FirstFew(Selector):
     """A selector of a user's own: the first objects of each cluster represent it. It adds no state of its own."""
 
-    random_state, verbose = None, 0
-    _parameter_constraints: ClassVar = {}
-
     def __init__(self, n=2, similarity="cosine"):
         self.n = n
         self.similarity = similarity
 
-    def _select(self, cluster, rng):
+    def select(self, cluster, rng):
         return standing_for_themselves(cluster, cluster.members[: self.n])
 
 
@@ -54,9 +51,9 @@ class Counting(FirstFew):
         self._restore()
         return self
 
-    def _select(self, cluster, rng):
+    def select(self, cluster, rng):
         self._last = cluster
-        return super()._select(cluster, rng)
+        return super().select(cluster, rng)
 
     def _restore(self):
         self._mean_size = sum(self.sizes_.values()) / self.n_clusters_

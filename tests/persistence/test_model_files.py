@@ -100,7 +100,8 @@ def test_a_similarity_that_is_no_callable_cannot_take_the_place_of_one(tmp_path)
 
 def test_what_load_would_refuse_is_refused_by_save(tmp_path):
     selector = covey.CRS(2).fit(X, Y)
-    model = covey.NearestPrototypeClassifier(covey.KeepAll(similarity="ruzicka")).fit(-X, Y)
+    model = covey.NearestPrototypeClassifier(covey.KeepAll(similarity="ruzicka")).fit(np.abs(X), Y)
+    model.representatives_ = -model.representatives_
     with pytest.raises(ValueError, match=r"Cannot save this NearestPrototypeClassifier, .* negative numbers"):
         covey.save(model, tmp_path / "model")
     for name, value, message in [

@@ -205,7 +205,7 @@ def test_costs_follow_the_direction():
     """Representing x by r costs as much as s(x, r) falls short."""
     values = np.array([[1.0, 0.2, 0.9], [0.5, 1.0, 0.7], [0.1, 0.3, 1.0]])
     space = space_of(values, resolve("precomputed"))
-    costs, mean = ds3.dissimilarities(space, once(space.n_left), 1, 4)
+    costs, mean = ds3.dissimilarities(space, once(space.n_left), 4)
     expected = (0.9 - values.T) / 0.8
     np.fill_diagonal(expected, 0)
     np.testing.assert_allclose(costs, expected, rtol=1e-6)
@@ -262,7 +262,7 @@ def test_outliers_are_less_than_half_represented():
     X = np.random.default_rng(3).random((150, 4))
     selector = covey.DS3(3, outliers=True, beta=0.7, similarity="euclidean").fit(X)
     space = space_of(X, resolve("euclidean"))
-    costs, _ = ds3.dissimilarities(space, once(space.n_left), 1, 4)
+    costs, _ = ds3.dissimilarities(space, once(space.n_left), 4)
     spared = selector._spared(costs)
     solution = ds3_facility.solve(costs, Openings(budget=3), spared)
     _, shares = ds3_facility.serve(costs, solution.answer, spared)
@@ -424,7 +424,7 @@ def test_costs_and_the_mean_similarity_count_copies(symmetric):
     space = space_of(values, resolve("precomputed"))
     space.with_itself = lambda: np.diagonal(values)
     copies = np.repeat(np.repeat(values, multiplicity, axis=0), multiplicity, axis=1)
-    costs, mean = ds3.dissimilarities(space, multiplicity, 1, 4)
+    costs, mean = ds3.dissimilarities(space, multiplicity, 4)
     expected = np.where(np.eye(6, dtype=bool), 0, 2.0 - values.T)
     np.testing.assert_allclose(costs, expected / expected.max(), rtol=1e-6)
     assert mean == pytest.approx(copies[~np.eye(9, dtype=bool)].mean())
