@@ -340,3 +340,73 @@ def test_the_default_takes_centred_data(digits):
     X, y, queries, truth = digits
     model = make_pipeline(StandardScaler(), covey.NearestPrototypeClassifier()).fit(X, y)
     assert model.score(queries, truth) > 0.8
+
+
+class WithItsOwnFit(covey.CRS):
+    """A selector whose `fit` does something with X before it selects."""
+
+    def fit(self, X, y=None):
+        self.n_rows_ = np.asarray(X).shape[0]
+        return super().fit(np.asarray(X), y)
+
+
+def test_a_selector_with_its_own_fit_gets_the_x_of_the_user(digits):
+    X, y, queries, _ = digits
+    model = covey.NearestPrototypeClassifier(WithItsOwnFit(5)).fit(X.tolist(), y)
+    assert model.selector_.n_rows_ == len(X)
+    expected = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, y).predict(queries)
+    assert model.predict(queries).tolist() == expected.tolist()
+
+
+def test_no_queries_get_no_answers():
+    model = covey.NearestPrototypeClassifier(covey.KeepAll(similarity=lambda a, b: float(a == b)))
+    model.fit(["a", "b", "c", "d"], [0, 0, 1, 2])
+    none = np.empty(0, dtype=object).reshape(0, 1)
+    assert model.predict(none).shape == (0,)
+    assert model.explain(none).labels.shape == (0,)
+    assert model.class_similarities(none).shape == (0, 3)
+
+
+def test_a_model_is_its_own_when_x_changes(digits):
+    X, y, queries, _ = digits
+    mine = X.copy()
+    model = covey.NearestPrototypeClassifier(covey.KeepAll()).fit(mine, y)
+    before = model.class_similarities(queries)
+    mine[:] = 1
+    np.testing.assert_array_equal(model.class_similarities(queries), before)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_a_pickled_model_holds_its_representatives_once(digits, dtype):
+    """What is prepared for queries, in whatever precision they came, is made again and not stored."""
+    X, y, queries, _ = digits
+    model = covey.NearestPrototypeClassifier(covey.KeepAll()).fit(X.astype(dtype), y)
+    answers = model.predict(queries.astype(np.float64))
+    pickled = pickle.dumps(model)
+    # `representatives_` and the prepared collection share one array; prototypes take four numbers an object.
+    assert len(pickled) < 1.2 * (X.size * np.dtype(dtype).itemsize + 40 * len(X)) + 10_000
+    np.testing.assert_array_equal(pickle.loads(pickled).predict(queries.astype(np.float64)), answers)
+
+
+def test_profiles_keep_only_the_keys_of_representatives(tmp_path):
+    """A model that was loaded answers to the bit as the one that was saved, whatever other keys X had."""
+    rng = np.random.default_rng(0)
+    X = [{f"k{i}_{j}": rng.random() for j in range(5)} | {f"c{j}": rng.random() for j in range(9)} for i in range(300)]
+    model = covey.NearestPrototypeClassifier(covey.CRS(10)).fit(X, ["x"] * 300)
+    covey.save(model, tmp_path / "model")
+    loaded = covey.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.class_similarities(X[:50]), model.class_similarities(X[:50]))
+    assert len(pickle.dumps(model)) < 30_000
+
+
+@pytest.mark.parametrize("form", [sp.coo_array, sp.csr_array])
+def test_sparse_queries_of_a_model_of_lists_come_as_rows(form):
+    shapes = set()
+
+    def similarity(a, b):
+        shapes.add((np.shape(a), np.shape(b)))
+        return 1.0
+
+    model = covey.NearestPrototypeClassifier(covey.KeepAll(similarity=similarity)).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    model.predict(form(np.eye(2)))
+    assert shapes == {((1, 2), (2,))}

@@ -19,6 +19,7 @@ from covey.graph.exact import nearest
 from covey.graph.groups import nearest_of_groups
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.progress import progress
+from covey.selectors.base import Selector
 from covey.selectors.crs import CRS
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import check_labels, clusters, exact_array
@@ -185,7 +186,9 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         if y.dtype.kind != "O":  # such arrays may hold integers that scikit-learn refuses, since no type of NumPy can
             check_classification_targets(y)
         with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
-            self.selector_ = selector.fit(collection, y)
+            # A selector with a `fit` of its own expects X as the user has passed it.
+            given = collection if getattr(type(selector), "fit", None) is Selector.fit else X
+            self.selector_ = selector.fit(given, y)
         self.classes_ = np.unique(y)
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, collection.representatives(rows))

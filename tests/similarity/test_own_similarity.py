@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import covey
 from covey.similarity.named import MEASURES, NAMED
 from tests import reference
+from tests.forms import space_of
 
 DENSE = (np.random.default_rng(0).random((40, 9)) < 0.4).astype(int)
 DENSE[:, 0] |= DENSE.sum(axis=1) == 0  # no set is empty
@@ -26,24 +27,11 @@ def same_first_letter(a, b):
 
 
 @pytest.fixture
-def register(monkeypatch):
-    """Registers similarities, and forgets them after the test."""
-
-    def register_until_the_end(name, similarity):
-        for table in (NAMED, MEASURES):
-            monkeypatch.setitem(table, name, None)  # so that what was there before is restored
-            del table[name]
-        covey.register_similarity(name, similarity)
-
-    return register_until_the_end
-
-
-@pytest.fixture
-def named_dice(register):
+def named_dice():
     def finish(shared, a, b, width):
         return 2 * shared / (a + b)
 
-    register("my dice", covey.Measure("dot", finish, term="dot", domain="binary"))
+    covey.register_similarity("my dice", covey.Measure("dot", finish, term="dot", domain="binary"))
 
 
 @pytest.mark.usefixtures("named_dice")
@@ -98,17 +86,17 @@ def test_numbers_outside_the_domain_are_refused_by_the_new_name():
         covey.from_distance(lambda a, b: 1e9 * (a[0] != b[0])),
     ],
 )
-def test_a_callable_gets_a_name_in_every_form(register, similarity):
-    register("same first letter", similarity)
+def test_a_callable_gets_a_name_in_every_form(similarity):
+    covey.register_similarity("same first letter", similarity)
     words = ["cat", "cow", "dog", "deer", "doe"]
     found = covey.homogeneity(words, similarity="same first letter")
     assert found.value == pytest.approx(4 / 10)
     assert found.n_evaluations == 10
 
 
-def test_a_name_is_listed_wherever_names_are(register):
+def test_a_name_is_listed_wherever_names_are():
     assert "same first letter" not in covey.similarity_names()
-    register("same first letter", same_first_letter)
+    covey.register_similarity("same first letter", same_first_letter)
     assert "same first letter" in covey.similarity_names() == sorted(covey.similarity_names())
     with pytest.raises(ValueError, match=r"similarity must be .* one of .*'same first letter'.*, got 'unheard of'"):
         covey.CRS(similarity="unheard of").fit([[1], [2]])
@@ -120,8 +108,8 @@ def test_a_name_that_is_taken_is_refused(name):
         covey.register_similarity(name, same_first_letter)
 
 
-def test_a_name_of_ones_own_is_taken_as_well(register):
-    register("same first letter", same_first_letter)
+def test_a_name_of_ones_own_is_taken_as_well():
+    covey.register_similarity("same first letter", same_first_letter)
     with pytest.raises(ValueError, match="name must not be taken"):
         covey.register_similarity("same first letter", dice)
 
@@ -132,7 +120,34 @@ def test_a_name_must_be_a_string(name):
         covey.register_similarity(name, dice)
 
 
-def test_what_is_no_similarity_gets_no_name(register):
+def test_what_is_no_similarity_gets_no_name():
     with pytest.raises(ValueError, match="similarity must be a callable"):
-        register("nothing", 3)
+        covey.register_similarity("nothing", 3)
     assert "nothing" not in covey.similarity_names()
+
+
+@pytest.mark.usefixtures("named_dice")
+def test_a_name_that_is_not_registered_any_more_is_asked_for(tmp_path):
+    model = covey.NearestPrototypeClassifier(covey.CRS(3, similarity="my dice")).fit(DENSE, DENSE[:, 1])
+    covey.save(model, tmp_path / "model")
+    del NAMED["my dice"], MEASURES["my dice"]
+    with pytest.raises(
+        covey.FileFormatError, match=r"holds the similarity 'my dice', .* covey.register_similarity first"
+    ):
+        covey.load(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"similarity 'my dice' is not registered in this program"):
+        model.predict(DENSE)
+
+
+def test_bounds_are_only_made_of_sums_that_they_hold_for():
+    """A measure of minima may have estimates, but bounds of products say nothing about it."""
+    measure = covey.Measure(
+        "minimum",
+        lambda common, a, b, width: common,
+        term="minimum",
+        estimate=lambda products, a, b: products,
+        slack=lambda rounding, a, b: np.full(a.size, np.inf),
+    )
+    covey.register_similarity("common part", measure)
+    assert space_of(DENSE, "common part").bounds() is None
+    assert space_of(DENSE, "dot").bounds() is not None

@@ -49,7 +49,7 @@ def nearest(space: Space, k: int) -> NeighborLists:
     """The k most similar objects of the right side for every object of the left."""
     space.n_expected = space.n_left * space.n_right
     search = _Search(space, k, others=False)
-    tiles = [(rows, columns) for rows in search.starts for columns in range(0, space.n_right, search.step)]
+    tiles = [(rows, columns) for rows in search.starts for columns in range(0, space.n_right, TILE)]
     space.executor.run(lambda tile: search.tile(*tile), tiles, products=True)
     return search.lists
 
@@ -62,12 +62,13 @@ class _Search:
         self.lists = NeighborLists.empty(space.n_left, k)
         self.hurdles = np.full(space.n_left, -np.inf)
         self.step = share_out(space.n_left, TILE)
+        self._width = self.step if others else TILE  # of a tile; few queries must not make tiles narrow
         self.starts = range(0, space.n_left, self.step)
         self._locks = [threading.Lock() for _ in self.starts]
 
     def tile(self, row: int, column: int) -> float | None:
         """Search the tile that starts at this row and column; the sum of its similarities, if all were scored."""
-        rows, columns = slice(row, row + self.step), slice(column, column + self.step)
+        rows, columns = slice(row, row + self.step), slice(column, column + self._width)
         if not self.space.screened:
             return self._score_tile(rows, columns)
         estimates = self.space.estimates(rows, columns)

@@ -44,14 +44,17 @@ def nearest_of_groups(space: Space, groups: Positions, n_best: int | None = None
     n_groups = int(groups.max()) + 1
     space.n_expected = space.n_left * space.n_right
     step = share_out(space.n_left, TILE)
+    indices = np.empty((space.n_left, n_groups), dtype=np.int32)
+    similarities = np.empty((space.n_left, n_groups))
 
-    def search(start: int) -> NeighborLists:
+    def search(start: int) -> None:
         rows = slice(start, min(start + step, space.n_left))
-        return _search_block(space, rows, groups, n_groups, n_groups if n_best is None else n_best)
+        lists = _search_block(space, rows, groups, n_groups, n_groups if n_best is None else n_best)
+        indices[rows] = lists.indices.reshape(-1, n_groups)
+        similarities[rows] = lists.similarities.reshape(-1, n_groups)
 
-    found = space.executor.run(search, range(0, space.n_left, step), products=True)
-    indices = np.concatenate([lists.indices for lists in found]).reshape(-1, n_groups)
-    return indices, np.concatenate([lists.similarities for lists in found]).reshape(-1, n_groups)
+    space.executor.run(search, range(0, space.n_left, step), products=True)
+    return indices, similarities
 
 
 def _search_block(space: Space, rows: slice, groups: Positions, n_groups: int, n_best: int) -> NeighborLists:

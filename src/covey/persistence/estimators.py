@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import covey
+from covey.persistence.format import UnknownNameError
 from covey.selectors.base import Selector
 from covey.selectors.state import NOT_SAVED, Rule, check_facts, check_fields, declared, declared_facts
 
@@ -22,21 +23,17 @@ OF_SCIKIT_LEARN = ("_skl", "_metadata_request")
 """How the names begin under which scikit-learn itself keeps settings, such as callbacks, on any estimator."""
 
 
-class UnknownClassError(LookupError):
-    """A file holds an estimator of a class that cannot be found. The message names it, to stand behind "holds"."""
-
-
 def find_class(name: str) -> Any:
     """The class that files call by this name."""
     found = _classes(name)
     if not found:
-        raise UnknownClassError(
+        raise UnknownNameError(
             f"an estimator of the class {shown(name)}, which covey does not have and this program has not defined; "
             "import the module that defines it first"
         )
     if len(found) > 1:
         modules = " and ".join(sorted({cls.__module__ for cls in found}))
-        raise UnknownClassError(
+        raise UnknownNameError(
             f"an estimator of the class {name}, which this program has defined more than once (in {modules}); import "
             "only the module that defines the right one"
         )
@@ -81,7 +78,8 @@ def saved_state(estimator: Any) -> dict[str, Any]:
     if forgotten:
         raise TypeError(
             f"Cannot save this {cls.__name__}: its attributes {', '.join(forgotten)} are not declared and would be "
-            f"missing after loading; add them to {cls.__name__}._fitted_state."
+            f"missing after loading; delete them before saving; a selector of "
+            "your own can declare them in _fitted_state."
         )
     state = {name: value for name, value in attributes.items() if name in saved_rules(cls)}
     if not any(rules[name].required for name in state):

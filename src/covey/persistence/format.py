@@ -16,3 +16,7 @@ bytes in memory, so a small file cannot take much."""
 def most_json(size: int) -> int:
     """How many bytes the JSON part of a file of this size may have."""
     return max(JSON_FREE, JSON_RATIO * size)
+
+
+class UnknownNameError(LookupError):
+    """A file names a class or a similarity that this program does not have. The message stands behind "holds"."""

@@ -6,7 +6,7 @@ Nothing in a file is believed. These steps are taken, and each of them can refus
 2. What an older version of covey wrote is brought into the present format (`old/`).
 3. Parameters, state and notes become values (`values.py`); arrays are read when they are referred to.
 4. The estimator is made from its parameters, which pass the same validation as in `fit`. Its state must follow the
-   declarations of its class (`covey/state.py`), so that it works as an estimator that was fitted.
+   declarations of its class (`covey/selectors/state.py`), so that it works as an estimator that was fitted.
 
 Whatever is wrong with a file raises `FileFormatError`.
 """
@@ -21,8 +21,8 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from covey.persistence.estimators import UnknownClassError, find_class, restored
-from covey.persistence.format import FORMAT, JSON, KEYS, most_json
+from covey.persistence.estimators import find_class, restored
+from covey.persistence.format import FORMAT, JSON, KEYS, UnknownNameError, most_json
 from covey.persistence.old import format_1
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityReader
@@ -101,7 +101,7 @@ class ModelFile:
         """Whatever is raised within is the fault of the file."""
         try:
             yield
-        except UnknownClassError as error:
+        except UnknownNameError as error:
             raise FileFormatError(f"{self._path!r} holds {error}.") from error
         except Exception as error:  # a damaged archive fails in many ways
             cause = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

@@ -8,9 +8,10 @@ from reprlib import repr as shown
 from types import FunctionType
 from typing import Any
 
+from covey.persistence.format import UnknownNameError
 from covey.persistence.values import tagged, typed
 from covey.selectors.state import Rule, check_fields
-from covey.similarity.named import from_distance, resolve
+from covey.similarity.named import from_distance, resolve, similarity_names
 from covey.similarity.similarity import CONVERSIONS, Similarity
 
 WRAPPING = {
@@ -69,7 +70,11 @@ class SimilarityReader:
 
     def decode(self, encoded: Any) -> Any:
         if type(encoded) is str:
-            resolve(encoded)
+            if encoded not in similarity_names():
+                raise UnknownNameError(
+                    f"the similarity {shown(encoded)}, which covey does not have and this program has not registered; "
+                    "call covey.register_similarity first"
+                )
             return encoded
         tag, content = tagged(encoded)
         if tag != "callable" or self._given is None:

@@ -5,7 +5,6 @@ against its members. `collections/` has one class for each kind of objects. No l
 """
 
 from abc import ABC, abstractmethod
-from copy import copy
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -50,6 +49,10 @@ class Collection(ABC):
         self.similarity, self.objects, self.given = similarity, objects, given
         self.rows = np.arange(len(self)) if rows is None else rows
 
+    def __reduce__(self) -> Any:
+        """Pickle the objects alone; what was prepared is made again when it is needed."""
+        return type(self), (self.similarity, self.objects, self.rows)
+
     def __len__(self) -> int:
         return int(self.objects.shape[0]) if hasattr(self.objects, "shape") else len(self.objects)
 
@@ -64,9 +67,7 @@ class Collection(ABC):
 
     def representatives(self, positions: Positions) -> Representatives:
         """Return the members at these positions in the form that queries are compared with."""
-        kept = copy(self.take(positions))
-        kept.given = None  # a model does not hold on to the X that it was fitted on
-        return kept
+        return self._take(positions)  # a copy even of all members, because the user may change X after the fit
 
     def record_columns(self, estimator: Any) -> None:
         """Set the number and the names of the columns on an estimator.
@@ -107,7 +108,7 @@ class Collection(ABC):
 
     @abstractmethod
     def _take(self, positions: Positions) -> Self:
-        """Return the members at these positions, which are not all members in order."""
+        """Return a copy of the members at these positions."""
 
 
 def some(objects: Any, positions: Positions) -> Any:

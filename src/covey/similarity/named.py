@@ -178,7 +178,13 @@ def register_similarity(name: str, similarity: "Measure | Similarity | Callable[
 
 def measure_of(similarity: Similarity) -> Measure:
     """Return the table's row for a similarity, or for a distance, of rows of numbers."""
-    return (MEASURES if similarity.conversion is None else DISTANCES)[similarity.function]
+    measures = MEASURES if similarity.conversion is None else DISTANCES
+    if similarity.function not in measures:
+        raise ValueError(
+            f"similarity {similarity.function!r} is not registered in this program; "
+            "call covey.register_similarity first."
+        )
+    return measures[similarity.function]
 
 
 def batched(function: Callable[[Any, Any], Any], *, symmetric: bool = True, batch_size: int = 4096) -> Similarity:

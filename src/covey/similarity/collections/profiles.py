@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Positions
-from covey.similarity.collection import Collection, some
+from covey.similarity.collection import Collection, Representatives, some
 from covey.similarity.equal import Distinct, distinct_rows
 from covey.similarity.inputs import are_profiles, check_input
 from covey.similarity.named import measure_of
@@ -49,12 +49,21 @@ class ProfileCollection(Collection):
     @classmethod
     def of(cls, X: Any, similarity: Similarity) -> "ProfileCollection":
         """Check X and make a collection of it."""
-        return cls(similarity, _check_profiles(list(X)), given=X)
+        profiles = _check_profiles(list(X))
+        domain = measure_of(similarity).domain
+        if domain != "real":
+            values = chain.from_iterable(profile.values() for profile in profiles if isinstance(profile, dict))
+            check_domain(np.fromiter(values, dtype=np.float64), domain, similarity.function)
+        return cls(similarity, profiles, given=X)
 
     @property
     def _measure(self) -> Measure:
         """How rows are compared. It is looked up and not kept, because it holds functions that cannot be pickled."""
         return measure_of(self.similarity)
+
+    def representatives(self, positions: Positions) -> Representatives:
+        """Return the members at these positions. They get columns for their own keys alone."""
+        return ProfileCollection(self.similarity, some(self.objects, positions), self.rows[positions])
 
     def prepared(self) -> Self:
         self.space()
@@ -93,9 +102,7 @@ class ProfileCollection(Collection):
         )
         values = np.fromiter(chain.from_iterable(weights), dtype=np.float64, count=len(keys))
         starts = np.cumsum([0, *map(len, self.objects)], dtype=np.int32)
-        rows = sp.csr_array((values, key_columns, starts), shape=(len(self), max(len(columns), 1)))
-        check_domain(rows, self._measure.domain, self.similarity.function)
-        return Encoded(rows, columns)
+        return Encoded(sp.csr_array((values, key_columns, starts), shape=(len(self), max(len(columns), 1))), columns)
 
     def _take(self, positions: Positions) -> "ProfileCollection":
         taken = ProfileCollection(self.similarity, some(self.objects, positions), self.rows[positions])

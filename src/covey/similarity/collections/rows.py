@@ -1,6 +1,7 @@
 """Rows of numbers under a named similarity."""
 
 from datetime import date, timedelta
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -22,10 +23,6 @@ NO_NUMBERS: dict[str, Any] = {"text": str, "dates": (date, timedelta, np.datetim
 
 class RowCollection(Collection):
     """Rows of an array or a CSR array."""
-
-    def __init__(self, similarity: Similarity, objects: Any, rows: Positions | None = None, given: Any = None) -> None:
-        super().__init__(similarity, objects, rows, given)
-        self._prepared: dict[Any, Rows] = {}
 
     @classmethod
     def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "RowCollection":
@@ -49,8 +46,7 @@ class RowCollection(Collection):
         return self
 
     def space(self, n_jobs: int | None = None) -> RowSpace:
-        rows = self._rows_in(float_type(self.objects.dtype))
-        return RowSpace(self.similarity, self._measure, rows, rows, n_jobs, names=self.rows)
+        return RowSpace(self.similarity, self._measure, self._rows, self._rows, n_jobs, names=self.rows)
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
         X = check_input(X)
@@ -60,14 +56,13 @@ class RowCollection(Collection):
         queries = like(check_rows(X, estimator, compared=True), self.objects)
         check_domain(queries, self._measure.domain, self.similarity.function)
         dtype = np.result_type(float_type(queries.dtype), float_type(self.objects.dtype))
-        return RowSpace(self.similarity, self._measure, rows_of(queries, dtype), self._rows_in(dtype), n_jobs)
+        members = self._rows if self._rows.values.dtype == dtype else rows_of(self.objects, dtype)
+        return RowSpace(self.similarity, self._measure, rows_of(queries, dtype), members, n_jobs)
 
-    def _rows_in(self, dtype: Any) -> Rows:
-        """Return the rows in a given precision. They are converted when they are first asked for."""
-        name = np.dtype(dtype).name
-        if name not in self._prepared:
-            self._prepared[name] = rows_of(self.objects, dtype)
-        return self._prepared[name]
+    @cached_property
+    def _rows(self) -> Rows:
+        """The rows in the precision that fits them."""
+        return rows_of(self.objects)
 
     def distinct(self) -> Distinct:
         return distinct_rows(self.objects, up_to_length=self._measure.ignores_length)

@@ -78,6 +78,8 @@ def _plain(X: Any) -> Any:
     """Return the objects as a list or an array."""
     if is_frame(X):
         return X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records")
+    if sp.issparse(X):
+        return check_rows(X, finite=False)
     return np.asarray(X) if isinstance(X, np.ndarray) else list(X)
 
 

@@ -93,6 +93,8 @@ class RowSpace(Space):
     def bounds(self) -> UpperBounds | None:
         if not (self.screened and self._left.rounds_to_bytes and self._left.width <= WIDEST):
             return None
+        if self._measure.statistic not in ("dot", "squared"):
+            return None
         small = np.flatnonzero(self._left_terms < SHORTEST**2)
         if self._left.nonzero(small).any():
             return None
