@@ -192,7 +192,6 @@ TAMPERED = {
     "n_jobs 0": (with_parameters(n_jobs=0), "n_jobs must be an integer other than 0"),
     "n_jobs without end": (with_parameters(n_jobs=10**9), "n_jobs must be an integer other than 0"),
     "verbose text": (with_parameters(verbose="yes"), "'verbose' parameter of CRS"),
-    "similarity nobody knows": (with_parameters(similarity="nearness"), "similarity must be a callable"),
     "similarity of another kind": (with_parameters(similarity="precomputed"), "must fit a matrix of similarities"),
     "reject too large": (
         lambda content, arrays: model_of(content)["parameters"].update(reject=10**400),
