@@ -263,6 +263,7 @@ CASES = {
     bounds.smallest_squared: bytes_case,
     prefetch.look_ahead: lambda: (np.zeros((9, 99)), np.arange(5), int(rng.integers(9))),
     tree.halve: halve_case,
+    groups.kth_largest: lambda: (rng.integers(0, 9, 7) / 1.0, np.zeros(int(rng.integers(1, 8)))),
     groups.clear_group_hurdles: lambda: (
         rng.integers(0, 9, (5, 12)) / 1.0,
         np.full(5, 0.5),

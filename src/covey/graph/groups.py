@@ -83,16 +83,30 @@ def _search_block(space: Space, rows: slice, groups: Positions, n_groups: int, n
 @njit(cache=True, nogil=True)
 def clear_group_hurdles(estimates, slack, groups, hurdles, n_best, i, j):  # type: ignore[no-untyped-def]
     """Raise the hurdles by the best estimates of each group, and collect the pairs that may clear them."""
-    n, n_groups = 0, hurdles.shape[1]
+    n, best = 0, np.empty(n_best)
     for row in range(estimates.shape[0]):
+        of_groups, margin = hurdles[row], slack[row]
         for column in range(groups.size):
-            hurdle = estimates[row, column] - slack[row]
-            if hurdle > hurdles[row, groups[column]]:
-                hurdles[row, groups[column]] = hurdle
-        lowest = np.sort(hurdles[row])[n_groups - n_best]
+            of_groups[groups[column]] = max(of_groups[groups[column]], estimates[row, column] - margin)
+        lowest = kth_largest(of_groups, best) - margin
         for column in range(groups.size):
-            reach = estimates[row, column] + slack[row]
-            if reach >= lowest and reach >= hurdles[row, groups[column]]:
+            # Most pairs fail the first test, which reads nothing but the estimate.
+            if estimates[row, column] >= lowest and estimates[row, column] + margin >= of_groups[groups[column]]:
                 i[n], j[n] = row, column
                 n += 1
     return n
+
+
+@njit(cache=True, nogil=True)
+def kth_largest(values, best):  # type: ignore[no-untyped-def]
+    """The k-th largest of the values; `best` has room for k and is overwritten."""
+    best[:] = -np.inf
+    for value in values:
+        place = best.size
+        while place > 0 and value > best[place - 1]:
+            place -= 1
+        if place < best.size:
+            for later in range(best.size - 1, place, -1):
+                best[later] = best[later - 1]
+            best[place] = value
+    return best[best.size - 1]
