@@ -263,6 +263,15 @@ CASES = {
     bounds.smallest_squared: bytes_case,
     prefetch.look_ahead: lambda: (np.zeros((9, 99)), np.arange(5), int(rng.integers(9))),
     tree.halve: halve_case,
+    _kernels.csr_products: lambda: (
+        np.array([0, 2, 2, 5]),
+        np.array([0, 3, 1, 2, 3], np.int32),
+        rng.integers(1, 9, 5).astype(float),
+        np.array([0, 1, 1, 3, 4]),
+        np.array([1, 0, 1, 0], np.int32),
+        rng.integers(1, 9, 4).astype(float),
+        np.zeros((3, 2)),
+    ),
     groups.kth_largest: lambda: (rng.integers(0, 9, 7) / 1.0, np.zeros(int(rng.integers(1, 8)))),
     groups.clear_group_hurdles: lambda: (
         rng.integers(0, 9, (5, 12)) / 1.0,

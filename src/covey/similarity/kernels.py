@@ -167,6 +167,20 @@ def lone_term(term, x):  # type: ignore[no-untyped-def]
     return 1.0
 
 
+@njit(cache=True, nogil=True)
+def csr_products(left_starts, left_columns, left_values, starts, rows, values, out):  # type: ignore[no-untyped-def]
+    """Add the products of all pairs of a left and a right row to `out`.
+
+    The right side is stored by columns: column c holds values[starts[c] : starts[c + 1]], in these `rows`.
+    """
+    for i in range(out.shape[0]):
+        products = out[i]
+        for entry in range(left_starts[i], left_starts[i + 1]):
+            value, column = left_values[entry], left_columns[entry]
+            for other in range(starts[column], starts[column + 1]):
+                products[rows[other]] += value * values[other]
+
+
 class Statistic(NamedTuple):
     """The compiled loops of one sum over coordinates.
 

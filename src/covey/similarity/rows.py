@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Indices, Positions
-from covey.similarity.kernels import STATISTICS, csr_shared_sum, csr_sum, dense_weighted_sum
+from covey.similarity.kernels import STATISTICS, csr_products, csr_shared_sum, csr_sum, dense_weighted_sum
 
 COLUMNS_A_PAIR = 64
 """CSR rows are spread out only if there is at least one pair for so many columns. This keeps the time for clearing the
@@ -161,7 +161,10 @@ class CsrRows(Rows):
         return np.asarray(weights @ self.values, dtype=np.float64)
 
     def products(self, rows: slice, other: "CsrRows", columns: slice) -> NDArray[Any]:
-        return (self.values[rows] @ other.values[columns].T).toarray()
+        left, right = self.values[rows], other.values[columns].tocsc()
+        out = np.zeros((left.shape[0], right.shape[0]), dtype=self.values.dtype)
+        csr_products(left.indptr, left.indices, left.data, right.indptr, right.indices, right.data, out)
+        return out
 
 
 def rows_of(values: Any, dtype: Any = None) -> Rows:
