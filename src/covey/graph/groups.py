@@ -13,13 +13,10 @@ import numpy as np
 from numba import njit
 
 from covey.arrays import Floats, Indices, Positions
+from covey.graph.exact import TILE
 from covey.graph.lists import NeighborLists
 from covey.runtime.executor import share_out
 from covey.similarity.space import Space
-
-TILE = 1024
-"""The most objects on a side of a tile. Smaller tiles make matrix products slower, larger ones take more memory: a tile
-of this size takes 4 MB for estimates in float32; no comparison with other values is on record."""
 
 
 def nearest_of_groups(space: Space, groups: Positions, n_best: int | None = None) -> tuple[Indices, Floats]:

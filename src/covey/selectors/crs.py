@@ -189,7 +189,7 @@ class CRS(Selector):
             homogeneity, scored = mean_similarity(space, multiplicity, rng)
             _check_same_similarity(cluster, self._given, scored)
             return graph, homogeneity.value
-        method = choose_method(str(self.graph), space, k)  # a graph that was given has left above
+        method = choose_method(str(self.graph), space, k)  # a given graph was used above, so this is a name
         if method == "nn-descent":
             homogeneity, scored = mean_similarity(space, multiplicity, rng)
             graph = build(space, k, method, rng, sample_rate=self.sample_rate, tol=self.tol, scored=scored)

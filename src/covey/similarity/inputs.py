@@ -43,6 +43,12 @@ def _check_sequence(X: Any) -> None:
         raise ValueError("X must hold at least one object, got an empty X.")
 
 
+def check_same_kind(X: Any, profiles: bool) -> None:
+    """Refuse rows of numbers where profiles were passed to fit, and the other way round."""
+    if are_profiles(X) != profiles:
+        raise TypeError("X must be of the kind passed to fit: either rows of numbers, or sets and dicts.")
+
+
 def first_is(X: Any, kind: Any) -> bool:
     """Say whether X is a sequence whose first object is of a given type."""
     return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and not isinstance(X, str) and isinstance(X[0], kind)

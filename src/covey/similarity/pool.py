@@ -29,10 +29,11 @@ TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
 the processes waiting. The value comes from no recorded measurement."""
 WORTH_IT = 0.5
-"""How many seconds of work must remain before processes are used. Starting them takes about as long."""
+"""How many seconds of work must remain before processes are used, because starting them takes time, too. The value
+comes from no recorded measurement."""
 BATCH_SECONDS = 0.1
-"""How long a worker computes before it answers. This is often enough for a progress bar, and a hundred times as long as
-sending a batch takes."""
+"""How many seconds a worker computes before it answers. Longer batches would make the progress bar jump, and shorter
+ones would be sent more often. The value comes from no recorded measurement."""
 
 _last_read: tuple[str, Any] = ("", None)
 """The path and the content of the file that this worker has read last."""

@@ -5,6 +5,7 @@ Both kinds answer the same questions by index. `sums` adds up a statistic over t
 Booleans and small integers become float32, which holds them exactly. All other numbers become float64.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ COLUMNS_A_PAIR = 64
 array small beside the time for the pairs. The value trades time only; it comes from no recorded measurement."""
 
 
-class Rows:
+class Rows(ABC):
     """What dense and CSR rows have in common.
 
     Attributes
@@ -54,30 +55,28 @@ class Rows:
         return self._own_terms[statistic]
 
     @property
+    @abstractmethod
     def n_terms(self) -> int:
         """How many products are added up for a pair of rows, at most."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sums(self, statistic: str, i: Indices, other: Any, j: Indices) -> Floats:
-        """Return the sum of a statistic over the coordinates of each pair of one of these rows and a row of the other
-        side.
-        """
-        raise NotImplementedError
+        """Return the sum of a statistic over the coordinates of row i[t] of these and row j[t] of the other side."""
 
+    @abstractmethod
     def nonzero(self, positions: Positions) -> Flags:
         """Say for each of these rows whether it holds anything but zeros."""
-        raise NotImplementedError
 
+    @abstractmethod
     def weighted_sum(self, weights: Floats) -> Floats:
         """Return the sum of all rows, each times its weight.
 
         The order of the additions does not depend on the number of threads.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def products(self, rows: slice, other: Any, columns: slice) -> NDArray[Any]:
         """Return the matrix product of some rows with some rows of the other side."""
-        raise NotImplementedError
 
 
 class DenseRows(Rows):

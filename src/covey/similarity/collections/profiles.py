@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from covey.arrays import Positions
 from covey.similarity.collection import Collection, Representatives, some
 from covey.similarity.equal import Distinct, distinct_rows
-from covey.similarity.inputs import are_profiles, check_input
+from covey.similarity.inputs import check_input, check_same_kind
 from covey.similarity.named import measure_of
 from covey.similarity.numbers import check_domain
 from covey.similarity.rows import CsrRows
@@ -74,8 +74,7 @@ class ProfileCollection(Collection):
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
         X = check_input(X)
-        if not are_profiles(X):
-            raise TypeError("X must be of the kind passed to fit: either rows of numbers, or sets and dicts.")
+        check_same_kind(X, profiles=True)
         queries = ProfileCollection.of(X, self.similarity)._encode(dict(self._encoded.columns)).rows
         right = self._rows.widened(queries.shape[1])
         return RowSpace(self.similarity, self._measure, CsrRows(queries), right, n_jobs)

@@ -10,7 +10,7 @@ from covey.arrays import Positions
 from covey.similarity.collection import Collection
 from covey.similarity.equal import Distinct, distinct_rows
 from covey.similarity.frames import columns, is_frame, is_numeric
-from covey.similarity.inputs import are_profiles, check_input, first_is
+from covey.similarity.inputs import check_input, check_same_kind, first_is
 from covey.similarity.named import STRINGS, measure_of
 from covey.similarity.numbers import check_domain, check_rows, like
 from covey.similarity.rows import Rows, float_type, rows_of
@@ -50,8 +50,7 @@ class RowCollection(Collection):
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
         X = check_input(X)
-        if are_profiles(X):
-            raise TypeError("X must be of the kind passed to fit: either rows of numbers, or sets and dicts.")
+        check_same_kind(X, profiles=False)
         _check_columns(X)
         queries = like(check_rows(X, estimator, compared=True), self.objects)
         check_domain(queries, self._measure.domain, self.similarity.function)
