@@ -25,6 +25,8 @@ STAGES = [
     "coverage",
     "prototype",
     "selectors",
+    "features",
+    "explanation",
     "classifier",
     "persistence",
     "displays",

@@ -7,13 +7,13 @@ from covey import displays as displays
 from covey import evaluation as evaluation
 from covey import experiments as experiments
 from covey import typing as typing
-from covey.classifier import Explanation as Explanation
 from covey.classifier import NearestPrototypeClassifier as NearestPrototypeClassifier
 from covey.coverage.greedy import Cover as Cover
 from covey.coverage.greedy import cover as cover
 from covey.coverage.lower_bound import cover_lower_bound as cover_lower_bound
 from covey.displays import CoverageDisplay as CoverageDisplay
 from covey.displays import PrototypeMapDisplay as PrototypeMapDisplay
+from covey.explanation import Explanation as Explanation
 from covey.graph.build import neighbor_graph as neighbor_graph
 from covey.graph.graph import NeighborGraph as NeighborGraph
 from covey.graph.recall import Recall as Recall

@@ -1,8 +1,10 @@
-"""Nearest prototype classification: an object gets the label of its most similar representative."""
+"""Nearest prototype classification: an object gets the label of its most similar representative.
+
+The similarities to all representatives can also serve as features for another model.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -15,6 +17,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from covey.arrays import Floats, Positions
+from covey.explanation import Explanation
+from covey.features import SimilarityFeatures
+from covey.graph.all_pairs import has_few_nonzero
 from covey.graph.exact import nearest
 from covey.graph.groups import nearest_of_groups
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
@@ -28,12 +33,14 @@ from covey.selectors.state import (
     LABELS,
     NOT_SAVED,
     SELECTOR,
+    TRUTH,
     Facts,
     FittedState,
     Rule,
     n_features,
     n_objects,
     names_fit_features,
+    optional,
 )
 from covey.similarity.collect import collect, collect_representatives
 from covey.similarity.collection import Representatives
@@ -42,47 +49,10 @@ from covey.similarity.space import Space
 from covey.similarity.types import Labels, Objects
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
-    """Why objects got their labels. Each attribute has an entry for each object.
-
-    Attributes
-    ----------
-    labels : array
-        The labels that `predict` answers.
-    rejected : bool array
-        Whether the label is `unknown_label`, because no representative is similar enough.
-    representatives : int array
-        The most similar representative, which decided the label, as its row in the X passed to `fit`.
-    similarities : float array
-        The similarity of the object to this representative.
-    runners_up : array or None
-        The label of the class that came second. It is None if there is only one class.
-    margins : float array or None
-        The similarity to the best representative of the first class, less the similarity to that of the second.
-
-    Examples
-    --------
-    >>> import covey
-    >>> X, y = [[1, 0], [1, 0.1], [0.1, 1], [0, 1]], ["wide", "wide", "tall", "tall"]
-    >>> model = covey.NearestPrototypeClassifier(covey.KeepAll(similarity="euclidean")).fit(X, y)
-    >>> answer = model.explain([[0.9, 0.1]])
-    >>> answer.labels, answer.representatives, answer.runners_up
-    (array(['wide'], dtype='<U4'), array([1]), array(['tall'], dtype='<U4'))
-    >>> answer.margins.round(2)
-    array([0.46])
-    """
-
-    labels: NDArray[Any]
-    rejected: NDArray[np.bool_]
-    representatives: Positions
-    similarities: Floats
-    runners_up: NDArray[Any] | None
-    margins: Floats | None
-
-
-class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, SimilarityFeatures, BaseEstimator):
     """Classify objects by their most similar representative, which also serves as evidence.
+
+    `transform` returns the similarities to all representatives, as features for another model.
 
     Parameters
     ----------
@@ -107,6 +77,10 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
     representatives_ : array, CSR array or list
         The selected objects, in the order of their rows in X. If similarities are precomputed, these are only the row
         numbers.
+    sparse_output_ : bool
+        Whether `transform` returns a CSR array. It does if more than two thirds of the similarities between
+        representatives are 0, since a CSR array then takes less than half of the memory. Similarities that are
+        expensive to compute, such as functions of your own, are not looked at and give a dense array.
     n_features_in_ : int
         How many columns X had. It is there only if X was a table.
     feature_names_in_ : array of str
@@ -138,6 +112,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
             lambda value: isinstance(value, np.ndarray),
             derive=lambda model: np.sort(model.selector_.sample_indices_),
         ),
+        "sparse_output_": optional(TRUTH),  # files of earlier versions lack it
         "_classes_of": NOT_SAVED,
         "_representatives": NOT_SAVED,
         **FEATURES,
@@ -192,6 +167,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         self.classes_ = np.unique(y)
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, collection.representatives(rows))
+        self.sparse_output_ = has_few_nonzero(collection.take(rows).space())
         self._least_similarities()
         return self
 
@@ -216,7 +192,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         winners = self._classes_of[nearest_ones[:, 0]]
         return self._answers(winners, similarities[:, 0] < least[winners])
 
-    def explain(self, X: Objects) -> "Explanation":
+    def explain(self, X: Objects) -> Explanation:
         """Return what `predict` answers and why.
 
         Parameters
@@ -317,6 +293,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
         rows, similarity = np.sort(self.selector_.sample_indices_), resolve(self.selector_.similarity)
         columns, n = n_features(self), n_objects(self.selector_)
         self._remember(rows, collect_representatives(self.representatives_, similarity, rows, columns, n))
+        self.sparse_output_ = getattr(self, "sparse_output_", False)
         self._least_similarities()
         every = np.arange(self.classes_.size)
         self._answers(every, every >= 0)
@@ -343,11 +320,20 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, BaseEsti
     def _space_of(self, X: Objects) -> Iterator[Space]:
         """Make the space of queries and representatives, and show a progress bar for as long as it is used."""
         check_is_fitted(self)
-        space = self._representatives.space_of_queries(X, self, getattr(self.selector_, "n_jobs", None))
-        shown = getattr(self.selector_, "verbose", 0) > 0
-        with progress("nearest prototypes", None, "evaluations", shown=shown) as bar:
+        space = self._representatives.space_of_queries(X, self, self._n_jobs)
+        with progress("nearest prototypes", None, "evaluations", shown=self._verbose) as bar:
             bar.watch(lambda: (space.n_done(), space.n_expected))
             yield space
+
+    @property
+    def _verbose(self) -> bool:
+        """Whether progress is shown. The selector decides it."""
+        return bool(getattr(self.selector_, "verbose", 0) > 0)
+
+    @property
+    def _n_jobs(self) -> int | None:
+        """How many threads or processes compare objects with representatives: as many as the selector may use."""
+        return getattr(self.selector_, "n_jobs", None)
 
     def _answers(self, winners: Positions, rejected: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the labels of the winning classes, and `unknown_label` for rejected objects.

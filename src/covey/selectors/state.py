@@ -116,6 +116,7 @@ LABELS = Rule("an array of labels", lambda value: _is_array(value, "biufmMSUO"))
 NAMES = Rule(
     "an array of texts", lambda value: _is_array(value, "O") and all(type(name) is str for name in value.tolist())
 )
+TRUTH = Rule("true or false", lambda value: type(value) is bool)
 TEXT = Rule("a text", lambda value: type(value) is str)
 TABLE = Rule("an array of two dimensions", lambda value: isinstance(value, np.ndarray) and value.ndim == 2)
 PROTOTYPES = Rule(
