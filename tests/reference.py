@@ -249,3 +249,32 @@ def sparse_selection(costs, price=0.0, budget=np.inf, spared=None):
         linked = np.vstack([linked, np.repeat([0.0, 1.0, 0.0], [entries, m, may_stay.size])])
         limits = np.append(limits, budget)
     return linprog(objective, sp.csr_array(linked), limits, sp.csr_array(served), np.ones(n)).fun
+
+
+def rejection_bars(similarity, kinds, labels, chosen, rate):
+    """{label: the similarity below which an object that the class wins is rejected}, for matrices of row and column.
+
+    An object is compared with the chosen ones that are not of its kind. A bar is raised as long as the objects below
+    it, and a new object that weighs as much as an average kind, are no more than `rate` of the sample with that object.
+    """
+    samples = {label: [] for label in labels}
+    for x, kind in enumerate(kinds):
+        others = [(-similarity[x][r], r) for r in sorted(chosen) if kinds[r] != kind]
+        if others:
+            best, r = min(others)
+            samples[labels[r]].append((-best, kind))
+    bars = {label: _rejection_bar(sample, rate) for label, sample in samples.items()}
+    small = [label for label, bar in bars.items() if bar == -math.inf]
+    together = _rejection_bar([entry for label in small for entry in samples[label]], rate)
+    return bars | dict.fromkeys(small, together)
+
+
+def _rejection_bar(sample, rate):
+    n, n_kinds = len(sample), len({kind for _, kind in sample})
+    bar = -math.inf
+    for candidate, _ in sorted(sample):
+        weight = Fraction(n, n_kinds)
+        below = sum(value < candidate for value, _ in sample)
+        if below + weight <= on_paper(rate) * (n + weight):
+            bar = candidate
+    return bar

@@ -25,6 +25,7 @@ STAGES = [
     "coverage",
     "prototype",
     "selectors",
+    "rejection",
     "features",
     "explanation",
     "classifier",

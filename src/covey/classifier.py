@@ -22,6 +22,7 @@ from covey.features import SimilarityFeatures
 from covey.graph.all_pairs import has_few_nonzero
 from covey.graph.exact import nearest
 from covey.graph.groups import nearest_of_groups
+from covey.rejection import calibrate, check_unknown_label, thresholds
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.progress import progress
 from covey.selectors.base import Selector
@@ -29,10 +30,12 @@ from covey.selectors.crs import CRS
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import check_labels, clusters, exact_array
 from covey.selectors.state import (
+    BARS,
     FEATURES,
     LABELS,
     NOT_SAVED,
     SELECTOR,
+    SHARE,
     TRUTH,
     Facts,
     FittedState,
@@ -43,7 +46,7 @@ from covey.selectors.state import (
     optional,
 )
 from covey.similarity.collect import collect, collect_representatives
-from covey.similarity.collection import Representatives
+from covey.similarity.collection import Collection, Representatives
 from covey.similarity.named import is_precomputed, resolve
 from covey.similarity.space import Space
 from covey.similarity.types import Labels, Objects
@@ -59,12 +62,17 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
     selector : selector, default=None
         Selects the representatives of each class. Its `similarity` also compares new objects with them. None stands for
         ``CRS()``.
-    reject : None, "threshold" or float, default=None
+    reject : None, "calibrated", "threshold" or float, default=None
         When to answer `unknown_label`. None never does. A number is a fixed similarity: an object is rejected if its
-        best similarity is below it. "threshold" does the same with the own threshold of the winning class. That
-        threshold is by default the mean similarity within the class, which rejects only objects that are plainly
-        foreign; find a stricter number on data of your own. A class of a single object has no threshold, and objects
-        that it wins are never rejected.
+        best similarity is below it. The other two do the same with a bar of the winning class. "calibrated" sets the
+        bars at `fit` so that about the share `rejection_rate` of new objects of known classes is rejected. This takes
+        the similarities of all objects of X to the representatives. "threshold" takes the own threshold of the class.
+        That threshold is by default the mean similarity within the class, which rejects only objects that are plainly
+        foreign. A class of a single object has no threshold, and objects that it wins are never rejected.
+    rejection_rate : float, default=0.05
+        The share of known objects that ``reject="calibrated"`` may reject, between 0 and 1. A higher rate catches more
+        unknown objects. Classes that win fewer than 1 / rejection_rate - 1 objects of X share one bar; if all of these
+        are still too few, objects that they win are never rejected.
     unknown_label : default=-1
         The answer for rejected objects. It must have the type of the labels and must not be one of them.
 
@@ -77,6 +85,11 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
     representatives_ : array, CSR array or list
         The selected objects, in the order of their rows in X. If similarities are precomputed, these are only the row
         numbers.
+    rejection_bars_ : float array
+        For each class, the similarity below which an object that it wins is rejected. It is there only after a fit with
+        ``reject="calibrated"``.
+    rejection_rate_ : float
+        The rate that these bars were made for.
     sparse_output_ : bool
         Whether `transform` returns a CSR array. It does if more than two thirds of the similarities between
         representatives are 0, since a CSR array then takes less than half of the memory. Similarities that are
@@ -89,16 +102,26 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
     Examples
     --------
     >>> import covey
+    >>> import numpy as np
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
     >>> model = covey.NearestPrototypeClassifier(covey.CRS(n_neighbors=10)).fit(X[:1000], y[:1000])
     >>> model.predict(X[1000:1003])
     array([1, 4, 0])
+
+    Few of the known digits are rejected here, and many of the nines, which were not there at `fit`:
+
+    >>> careful = covey.NearestPrototypeClassifier(covey.CRS(10), reject="calibrated", rejection_rate=0.05)
+    >>> learned = (y < 9) & (np.arange(y.size) % 2 == 0)
+    >>> answers = careful.fit(X[learned], y[learned]).predict(X[~learned])
+    >>> [round(float((answers[which] == -1).mean()), 2) for which in (y[~learned] < 9, y[~learned] == 9)]
+    [0.07, 0.47]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "selector": [HasMethods(["fit_resample", "get_params"]), None],
-        "reject": [StrOptions({"threshold"}), Interval(Real, None, None, closed="neither"), None],
+        "reject": [StrOptions({"calibrated", "threshold"}), Interval(Real, None, None, closed="neither"), None],
+        "rejection_rate": [Interval(Real, 0, 1, closed="neither")],
         "unknown_label": "no_validation",
     }
     _fitted_state: ClassVar[FittedState] = {
@@ -112,6 +135,8 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
             lambda value: isinstance(value, np.ndarray),
             derive=lambda model: np.sort(model.selector_.sample_indices_),
         ),
+        "rejection_bars_": optional(BARS),
+        "rejection_rate_": optional(SHARE),
         "sparse_output_": optional(TRUTH),  # files of earlier versions lack it
         "_classes_of": NOT_SAVED,
         "_representatives": NOT_SAVED,
@@ -124,11 +149,24 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         ),
         "n_features_in_ must be that of the selector": lambda model: n_features(model) == n_features(model.selector_),
         "feature_names_in_ must have n_features_in_ names": names_fit_features,
+        "rejection_bars_ must be one for each class, with the rate that they are for": lambda model: (
+            model.rejection_bars_.size == model.classes_.size and hasattr(model, "rejection_rate_")
+            if hasattr(model, "rejection_bars_")
+            else not hasattr(model, "rejection_rate_")
+        ),
     }
 
-    def __init__(self, selector: Any = None, *, reject: float | str | None = None, unknown_label: Any = -1) -> None:
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        reject: float | str | None = None,
+        rejection_rate: float = 0.05,
+        unknown_label: Any = -1,
+    ) -> None:
         self.selector = selector
         self.reject = reject
+        self.rejection_rate = rejection_rate
         self.unknown_label = unknown_label
 
     @whole_or_nothing
@@ -168,6 +206,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, collection.representatives(rows))
         self.sparse_output_ = has_few_nonzero(collection.take(rows).space())
+        self._calibrate(collection)
         self._least_similarities()
         return self
 
@@ -298,6 +337,15 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         every = np.arange(self.classes_.size)
         self._answers(every, every >= 0)
 
+    def _calibrate(self, collection: Collection) -> None:
+        """Set the bars of calibrated rejection. Remove those of an earlier fit if another rejection is asked for."""
+        if self.reject == "calibrated":
+            rate, shown = float(self.rejection_rate), self._verbose
+            self.rejection_rate_ = rate
+            self.rejection_bars_ = calibrate(collection, self._rows, self._classes_of, rate, self._n_jobs, shown)
+        elif hasattr(self, "rejection_rate_"):
+            del self.rejection_rate_, self.rejection_bars_
+
     def _nearest(self, X: Objects, n: int) -> tuple[Positions, Floats]:
         """Return the n most similar representatives, the best first, and their similarities.
 
@@ -355,33 +403,30 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         self._check_parameters()
         if self.reject is None:
             return np.full(self.classes_.size, -np.inf)
-        self._check_rejection()
-        if self.reject != "threshold":
-            return np.full(self.classes_.size, float(self.reject))
-        return np.array([prototype.threshold for prototype in self.selector_.prototypes_.values()])
+        check_unknown_label(self.unknown_label, self.classes_)
+        if self.reject == "threshold":
+            return thresholds(self.selector_.prototypes_)
+        if self.reject == "calibrated":
+            return self._calibrated_bars()
+        return np.full(self.classes_.size, float(self.reject))
+
+    def _calibrated_bars(self) -> Floats:
+        """Return the bars of the fit. Raise ValueError if the fit had other parameters."""
+        fitted = getattr(self, "rejection_rate_", None)
+        if fitted is None:
+            raise ValueError("reject='calibrated' sets its bars at fit, but reject was another then; fit again.")
+        if fitted != self.rejection_rate:
+            raise ValueError(
+                f"rejection_rate must be the one that the bars were made for at fit, which was {fitted}, got "
+                f"{self.rejection_rate}; fit again."
+            )
+        return self.rejection_bars_
 
     def _check_parameters(self) -> None:
         """Check what can be checked before anything is fitted."""
         self._validate_params()
         if isinstance(self.reject, bool):  # scikit-learn's check takes a bool for a number
-            raise TypeError(f"reject must be None, 'threshold' or a number, got {self.reject}; pass 'threshold'.")
-
-    def _check_rejection(self) -> None:
-        """Check the parameters that depend on the classes and their thresholds."""
-        if not _same_type(self.unknown_label, self.classes_):
-            raise TypeError(
-                f"unknown_label must be of the labels' type, got {self.unknown_label!r} for labels such as "
-                f"{self.classes_.tolist()[0]!r}; choose another, or relabel."
-            )
-        if self.unknown_label in self.classes_.tolist():
-            raise ValueError(f"unknown_label must not be a class, got {self.unknown_label!r}; choose another.")
-        for label, prototype in self.selector_.prototypes_.items():
-            lacks = prototype.members.size > 1 and not np.isfinite(prototype.threshold)
-            if self.reject == "threshold" and lacks:
-                raise ValueError(
-                    f"reject='threshold' needs a threshold for each cluster, but {label!r} has none; "
-                    "use a selector with threshold='homogeneity', or a number as reject."
-                )
+            raise TypeError(f"reject must be None, 'calibrated', 'threshold' or a number, got {self.reject}.")
 
 
 def _best(rows: Positions, similarities: Floats) -> Positions:
@@ -391,16 +436,3 @@ def _best(rows: Positions, similarities: Floats) -> Positions:
     """
     tied = similarities == similarities.max(axis=1, keepdims=True)
     return np.where(tied, rows, np.iinfo(rows.dtype).max).argmin(axis=1)
-
-
-def _same_type(label: Any, classes: NDArray[Any]) -> bool:
-    """Say whether the label and the classes are all texts, or all numbers.
-
-    Truth values do not count as numbers here.
-    """
-    numbers = (Real, np.number)
-    if isinstance(label, str):
-        return all(isinstance(other, str) for other in classes.tolist())
-    if isinstance(label, bool) or not isinstance(label, numbers):
-        return False
-    return all(isinstance(other, numbers) and not isinstance(other, bool) for other in classes.tolist())

@@ -129,6 +129,7 @@ PARAMETERS = {
     "classifier": {
         "selector": [5, "CRS", object(), covey.CRS, [covey.CRS()]],
         "reject": ["yes", [1], np.nan, True, object(), 1j],
+        "rejection_rate": ["much", [0.1], np.nan, 0, 1, -0.5, None],
         "unknown_label": [0, "unknown", None, 1.0, [1]],
     },
     "nearest_prototypes": {"n": [*NO_WHOLE, 0, -1]},

@@ -249,6 +249,7 @@ def files():
     nested = [(1, {"a": [word]}, word.encode()) for word in WORDS]
     models = [
         (covey.CRS(2), X, y, {"reject": "threshold"}),
+        (covey.CRS(2), X, y, {"reject": "calibrated", "rejection_rate": 0.3}),
         (covey.CRS(2, similarity="euclidean"), X.astype(np.float32), np.array(["a", "b", "c"])[y], fixed_bar),
         (covey.CRS(2, similarity="ruzicka"), sparse, y, {}),
         (covey.CRS(2, similarity="jaccard"), [set(word) for word in WORDS], y, {}),

@@ -111,6 +111,11 @@ WEIGHTS = Rule(
     lambda value: _is_array(value, "f") and np.isfinite(value).all() and value.min(initial=0) >= 0,
     lambda value: value.astype(np.float64),
 )
+BARS = Rule(
+    "an array of numbers below inf",
+    lambda value: _is_array(value, "f") and (value < np.inf).all(),
+    lambda value: value.astype(np.float64),
+)
 LABEL = Rule("hashable", lambda value: hash(value) is not None)
 LABELS = Rule("an array of labels", lambda value: _is_array(value, "biufmMSUO"))
 NAMES = Rule(
