@@ -131,6 +131,26 @@ def test_rows_that_are_too_dissimilar_are_answered_unknown(run):
     assert "has none" in one_line(err)
 
 
+def test_rejection_is_calibrated_by_the_model(run):
+    flowers = iris()
+    flowers.to_csv("iris.csv", index=False)
+    select = ("select", "iris.csv", "-l", "species", "-o")
+    assert run(*select, "few.csv", "-m", "m", "--rejection-rate", "0.1")[0] == 0
+    assert run("classify", "iris.csv", "-m", "m", "--reject", "calibrated", "-o", "a.csv")[0] == 0
+    answers = pd.read_csv("a.csv")["covey_label"]
+    assert 0.02 < (answers == "unknown").mean() < 0.15
+    assert run("classify", "iris.csv", "-m", "m", "-o", "b.csv")[0] == 0
+    assert "unknown" not in set(pd.read_csv("b.csv")["covey_label"])
+    flowers.replace("setosa", "unknown").to_csv("iris.csv", index=False)
+    assert run(*select, "few2.csv", "-m", "n", "--rejection-rate", "0.1")[0] == 0
+    assert run(*select, "few3.csv", "-m", "o")[0] == 0
+    code, _, err = run("classify", "iris.csv", "-m", "o", "--reject", "calibrated", "--unknown", "?")
+    assert code == 2
+    assert "pass --rejection-rate to covey select" in one_line(err)
+    assert run(*select, "few4.csv", "--rejection-rate", "0.1")[0] == 2
+    assert run(*select, "few4.csv", "-m", "p", "--rejection-rate", "1")[0] == 2
+
+
 def test_the_input_is_kept_beside_the_answers_if_asked_for(run):
     iris().to_csv("iris.csv", index=False)
     run("select", "iris.csv", "-l", "species", "--id", "name", "-o", "few.csv", "-m", "m")

@@ -26,8 +26,8 @@ class Answering:
         str | None,
         option(
             "--reject",
-            what="Answer unknown if the best similarity is lower than this: a number, or threshold for the threshold "
-            "of the cluster that wins.",
+            what="Answer unknown if the best similarity is lower than this: a number; threshold for the threshold of "
+            "the cluster that wins; or calibrated for the bars that covey select --rejection-rate has set.",
         ),
     ] = None
     unknown: Annotated[
@@ -47,9 +47,9 @@ class Answering:
     @property
     def lowest(self) -> float | str | None:
         """The parameter `reject` of the classifier."""
-        if self.reject is None or self.reject == "threshold":
+        if self.reject is None or self.reject in ("calibrated", "threshold"):
             return self.reject
-        return finite(self.reject, "--reject", "threshold")
+        return finite(self.reject, "--reject", "calibrated, threshold")
 
 
 def classify(source: Input, answering: Answering, output: Output, replacing: Replacing, running: Running) -> None:
@@ -125,6 +125,10 @@ def _prepare(classifier: Any, reject: float | str | None, unknown: str, n_jobs: 
     selector.set_params(**{key: value for key, value in running.items() if key in selector.get_params(deep=False)})
     if unknown in classes.astype(str):
         raise MisuseError(f"{unknown!r} is one of the labels; pass another word as --unknown.")
+    if reject == "calibrated" and not hasattr(classifier, "rejection_bars_"):
+        raise MisuseError(
+            "--reject calibrated needs a model that was made with a rate; pass --rejection-rate to covey select."
+        )
     # A label of numbers has no room for a word; one that is smaller than all labels marks what is unknown.
     classifier.set_params(reject=reject, unknown_label=unknown if classes.dtype.kind in "UO" else classes.min() - 1)
 

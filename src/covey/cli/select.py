@@ -86,6 +86,14 @@ class MoreFiles:
     """What is written beside the selected rows."""
 
     model: Annotated[str | None, option("--model", "-m", what="Write a model for covey classify to this file.")] = None
+    rejection_rate: Annotated[
+        float | None,
+        option(
+            "--rejection-rate",
+            what="Let covey classify --reject calibrated answer unknown for about this share of rows of known "
+            "clusters, such as 0.05. A higher share catches more rows of unknown ones.",
+        ),
+    ] = None
     picture: Annotated[
         str | None,
         option(
@@ -116,7 +124,8 @@ def select(
     with unfinished("nothing was written; run the same command again."):
         loaded = _load(source, output, files, running.verbose)
         selector = covey.CRS(similarity=loaded.similarity, **parameters)
-        fitted = covey.NearestPrototypeClassifier(selector).fit(loaded.objects, loaded.labels)
+        rejection = _rejection(files.rejection_rate, loaded.labels)
+        fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels)
         _write(fitted, loaded, output, files, source.path, replacing.force, running.verbose)
     if running.verbose:
         found = fitted.selector_.prototypes_.values()
@@ -140,6 +149,10 @@ def _check_outputs(source: Source, output: Output, files: MoreFiles, force: bool
         raise MisuseError(f"--picture must end in one of {', '.join(PICTURES)}, got {files.picture!r}.")
     if files.cluster is not None and (files.picture is None or not files.picture.endswith(".html")):
         raise MisuseError("--cluster says what an .html picture shows; pass --picture with such a name, too.")
+    if files.rejection_rate is not None and files.model is None:
+        raise MisuseError("--rejection-rate is kept in the model; pass --model, too.")
+    if files.rejection_rate is not None and not 0 < files.rejection_rate < 1:
+        raise MisuseError(f"--rejection-rate must be between 0 and 1, got {files.rejection_rate}.")
     for path in (files.model, files.picture):
         if path is not None:
             may_write(path, force)
@@ -158,6 +171,15 @@ def _load(source: Source, output: Output, files: MoreFiles, verbose: bool) -> "L
     if sp.issparse(loaded.block.matrix) and has_names(output.out, output.out_form):
         logger.warning("a table has no room for the columns of a sparse matrix; write .npz or .svmlight to keep them.")
     return loaded
+
+
+def _rejection(rate: float | None, labels: Any) -> dict[str, Any]:
+    """Return the parameters of rejection, if a rate is asked for."""
+    if rate is None:
+        return {}
+    # No label comes after the last one in the order of texts, so that this one is free.
+    unknown = f"{max(labels)}?" if "unknown" in labels else "unknown"
+    return {"reject": "calibrated", "rejection_rate": rate, "unknown_label": unknown}
 
 
 def _write(
