@@ -1,5 +1,6 @@
 """Real data sets for tests and benchmarks, read from the folder named by COVEY_DATA."""
 
+import csv
 import gzip
 import itertools
 import os
@@ -36,7 +37,20 @@ def globins():
         return content["D"], content["y"]
 
 
+def series(name):
+    """Time series of the UCR archive and their classes; the official training objects come first."""
+    with np.load(find("ucr", f"{name}.npz")) as content:
+        X, y = (np.concatenate([content[f"{part}_train"], content[f"{part}_test"]]) for part in "Xy")
+    return X, y
+
+
 def leaves():
     """The outlines of 442 leaves as time series."""
-    with np.load(find("ucr", "OSULeaf.npz")) as content:
-        return np.vstack([content["X_train"], content["X_test"]])
+    return series("OSULeaf")[0]
+
+
+def molecules():
+    """(SMILES, labels) of BBBP: whether a molecule passes the blood-brain barrier."""
+    with open(find("bbbp", "BBBP.csv"), encoding="utf-8", newline="") as file:
+        rows = [(row["smiles"], int(row["label"])) for row in csv.DictReader(file)]
+    return tuple(zip(*rows, strict=True))
