@@ -50,6 +50,7 @@ def test_public_names():
         "RandomSelector",
         "Recall",
         "Selector",
+        "Sharpened",
         "Similarity",
         "batched",
         "cover",

@@ -25,6 +25,7 @@ from covey.selectors.cluster import Cluster as Cluster
 from covey.selectors.crs import CRS as CRS
 from covey.selectors.delta_medoids import DeltaMedoids as DeltaMedoids
 from covey.selectors.ds3 import DS3 as DS3
+from covey.selectors.sharpened import Sharpened as Sharpened
 from covey.selectors.simple import KeepAll as KeepAll
 from covey.selectors.simple import RandomSelector as RandomSelector
 from covey.similarity.homogeneity import homogeneity as homogeneity

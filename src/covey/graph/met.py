@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Indices, Integers
+from covey.similarity.hashing import find_slot
 
 BITMAP_LIMIT = 1 << 16
 """The most objects for which there is a bitmap. It bounds the memory of the bitmap to 268 MB."""
@@ -126,17 +127,10 @@ def set_bits(words, starts, i, j, first):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def put_keys(table, keys, first):  # type: ignore[no-untyped-def]
-    """Put keys into a table by linear probing, write into first[t] whether keys[t] is new, and return how many are.
-
-    The size of the table is a power of two, and at most half of it is used. The factor, 2^64 divided by the golden
-    ratio, spreads neighboring keys over the table (Knuth's multiplicative hashing).
-    """
-    mask = np.uint64(table.size - 1)
+    """Put keys into a table, write into first[t] whether keys[t] is new, and return how many are."""
     added = 0
     for t in range(keys.size):
-        slot = ((keys[t] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
-        while table[slot] != 0 and table[slot] != keys[t]:
-            slot = (slot + np.uint64(1)) & mask
+        slot = find_slot(table, keys[t])
         first[t] = table[slot] == 0
         table[slot] = keys[t]
         added += first[t]

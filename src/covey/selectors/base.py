@@ -6,6 +6,7 @@ A selector of your own is a subclass of `Selector` that defines `select`.
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -13,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from covey.arrays import Positions
 from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.progress import progress
@@ -39,6 +41,18 @@ from covey.similarity.named import is_precomputed, resolve
 from covey.similarity.types import Labels, Objects
 
 logger = logging.getLogger("covey")
+
+Groups = list[tuple[Hashable, Positions]]
+"""The label and the members of each cluster."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a fit has found: a prototype for each cluster, the number of evaluations, and how many all pairs take."""
+
+    prototypes: list[Prototype]
+    n_evaluations: int
+    n_pairs: int
 
 
 class Selector(CallbackSupportMixin, BaseEstimator, ABC):
@@ -117,27 +131,12 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         collection = collect(X, resolve(self.similarity), self)
         self._check_fit(len(collection))
         rng = check_random_state(getattr(self, "random_state", None))
-        groups = clusters(y, len(collection))
-        found: list[Prototype] = []
-        details: dict[Hashable, Any] = {}
-        n_pairs, verbose = 0, getattr(self, "verbose", 0)
-        bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
-        with bar, tasks(self, len(groups), collection.given, y) as callbacks:
-            for number, (label, members) in enumerate(groups, start=1):
-                cluster = Cluster(label, members, collection, getattr(self, "n_jobs", None), self._merges())
-                bar.note(f"cluster {label!r}, {number} of {len(groups)}")
-                bar.watch(partial(_done_and_total, list(found), cluster, len(collection)))
-                with callbacks.part(f"cluster {label}"):
-                    prototype, details[label] = self._select_with_details(cluster, generator(rng))
-                found.append(prototype)
-                if verbose > 1 or (verbose == 1 and not bar.shown):
-                    _log(self, prototype)
-                n_pairs += cluster.n_pairs
+        selection = self._choose(collection, clusters(y, len(collection)), y, rng)
+        found = selection.prototypes
         self.prototypes_: dict[Hashable, Prototype] = {prototype.label: prototype for prototype in found}
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
-        self.n_evaluations_ = sum(prototype.n_evaluations for prototype in found)
-        self.scan_rate_ = self.n_evaluations_ / max(n_pairs, 1)
-        self._set_details(details, len(collection))
+        self.n_evaluations_ = selection.n_evaluations
+        self.scan_rate_ = self.n_evaluations_ / max(selection.n_pairs, 1)
         return self
 
     def fit_resample(self, X: Objects, y: Labels | None = None) -> tuple[Any, Any]:
@@ -190,6 +189,31 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         Prototype
             What ``cluster.prototype(...)`` makes from the numbers of distinct objects.
         """
+
+    def _choose(
+        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState
+    ) -> "Selection":
+        """Select the representatives of all clusters, by default of each cluster for itself.
+
+        The groups are the label and the members of each cluster.
+        """
+        found: list[Prototype] = []
+        details: dict[Hashable, Any] = {}
+        n_pairs, verbose = 0, getattr(self, "verbose", 0)
+        bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
+        with bar, tasks(self, len(groups), collection.given, y) as callbacks:
+            for number, (label, members) in enumerate(groups, start=1):
+                cluster = Cluster(label, members, collection, getattr(self, "n_jobs", None), self._merges())
+                bar.note(f"cluster {label!r}, {number} of {len(groups)}")
+                bar.watch(partial(_done_and_total, list(found), cluster, len(collection)))
+                with callbacks.part(f"cluster {label}"):
+                    prototype, details[label] = self._select_with_details(cluster, generator(rng))
+                found.append(prototype)
+                if verbose > 1 or (verbose == 1 and not bar.shown):
+                    _log(self, prototype)
+                n_pairs += cluster.n_pairs
+        self._set_details(details, len(collection))
+        return Selection(found, sum(prototype.n_evaluations for prototype in found), n_pairs)
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Any]:
         """Do what `select` does, and also return what `_set_details` needs to know about the cluster."""

@@ -35,6 +35,8 @@ class Cluster:
     ----------
     label, members
         As passed.
+    whole : Collection
+        All of X, as passed.
     collection : Collection
         The members.
     space : Space
@@ -68,12 +70,12 @@ class Cluster:
         merged: bool = True,
     ) -> None:
         self.label, self.members = label, members
-        self._all, self._n_jobs, self._merged = collection, n_jobs, merged
+        self.whole, self._n_jobs, self._merged = collection, n_jobs, merged
 
     @cached_property
     def collection(self) -> Collection:
         """The members as a collection."""
-        return self._all.take(self.members)
+        return self.whole.take(self.members)
 
     @cached_property
     def space(self) -> Space:

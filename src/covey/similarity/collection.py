@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from covey.arrays import Positions
+from covey.arrays import Floats, Indices, Positions
 from covey.similarity.equal import Distinct
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
@@ -88,11 +88,24 @@ class Collection(ABC):
         """Do the work that the first query would otherwise have to wait for, and return the collection."""
         return self
 
-    @abstractmethod
+    def known_pairs(self) -> tuple[Indices, Indices, Floats]:
+        """Return pairs of members whose similarities s(i[t], j[t]) are remembered; by default there are none."""
+        none = np.empty(0, dtype=np.int32)
+        return none, none, np.empty(0)
+
     def space(self, n_jobs: int | None = None) -> Space:
         """Make the space of the members among themselves.
 
         `n_jobs` threads or processes work on it, as joblib counts them.
+        """
+        return self.against(self, n_jobs)
+
+    @abstractmethod
+    def against(self, others: Self, n_jobs: int | None = None) -> Space:
+        """Make the space with these members on the left side and the members of `others` on the right.
+
+        Both must be taken from the same prepared collection. If `others` is this collection itself, the space is the
+        one of its members among themselves.
         """
 
     @abstractmethod

@@ -17,7 +17,24 @@ from covey.similarity.spaces.matrix import MatrixSpace
 
 
 class MatrixCollection(Collection):
-    """Objects of which only a square matrix of their similarities or distances is known."""
+    """Objects of which only a square matrix of their similarities or distances is known.
+
+    `whole` is the matrix of all objects of X. A part of the objects keeps it, to be compared with other parts.
+    """
+
+    def __init__(
+        self,
+        similarity: Similarity,
+        objects: Any,
+        rows: Positions | None = None,
+        given: Any = None,
+        whole: Any = None,
+    ) -> None:
+        super().__init__(similarity, objects, rows, given)
+        self._whole = objects if whole is None else whole
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.similarity, self.objects, self.rows, None, self._whole)
 
     @classmethod
     def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "MatrixCollection":
@@ -34,8 +51,11 @@ class MatrixCollection(Collection):
     def n_columns(self) -> int:
         return int(self.objects.shape[1])
 
-    def space(self, n_jobs: int | None = None) -> MatrixSpace:
-        return MatrixSpace(self.similarity, self.objects, square=True, n_jobs=n_jobs)
+    def against(self, others: Self, n_jobs: int | None = None) -> MatrixSpace:
+        if others is self:
+            return MatrixSpace(self.similarity, self.objects, square=True, n_jobs=n_jobs)
+        part = self._whole[np.ix_(self.rows, others.rows)]
+        return MatrixSpace(self.similarity, part, square=False, n_jobs=n_jobs)
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> MatrixSpace:
         return self.representatives(np.arange(len(self))).space_of_queries(X, estimator, n_jobs)
@@ -43,8 +63,9 @@ class MatrixCollection(Collection):
     def distinct(self) -> Distinct:
         return distinct_in_matrix(self.objects, of_distances=self.similarity.conversion is not None)
 
-    def _take(self, positions: Positions) -> "MatrixCollection":
-        return MatrixCollection(self.similarity, self.objects[positions][:, positions], self.rows[positions])
+    def _take(self, positions: Positions) -> Self:
+        part = self.objects[np.ix_(positions, positions)]
+        return type(self)(self.similarity, part, self.rows[positions], whole=self._whole)
 
 
 class MatrixColumns:

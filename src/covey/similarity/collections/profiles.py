@@ -69,8 +69,10 @@ class ProfileCollection(Collection):
         self.space()
         return self
 
-    def space(self, n_jobs: int | None = None) -> RowSpace:
-        return RowSpace(self.similarity, self._measure, self._rows, self._rows, n_jobs, names=self.rows)
+    def against(self, others: Self, n_jobs: int | None = None) -> RowSpace:
+        if self._encoded.columns is not others._encoded.columns:
+            raise RuntimeError("Profiles can be compared only if both parts were taken from one prepared collection.")
+        return RowSpace(self.similarity, self._measure, self._rows, others._rows, n_jobs, names=self.rows)
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
         X = check_input(X)
@@ -103,8 +105,8 @@ class ProfileCollection(Collection):
         starts = np.cumsum([0, *map(len, self.objects)], dtype=np.int32)
         return Encoded(sp.csr_array((values, key_columns, starts), shape=(len(self), max(len(columns), 1))), columns)
 
-    def _take(self, positions: Positions) -> "ProfileCollection":
-        taken = ProfileCollection(self.similarity, some(self.objects, positions), self.rows[positions])
+    def _take(self, positions: Positions) -> Self:
+        taken = type(self)(self.similarity, some(self.objects, positions), self.rows[positions])
         if "_encoded" in vars(self):
             taken._encoded = Encoded(self._encoded.rows[positions], self._encoded.columns)
         return taken

@@ -45,8 +45,8 @@ class RowCollection(Collection):
         self.space()
         return self
 
-    def space(self, n_jobs: int | None = None) -> RowSpace:
-        return RowSpace(self.similarity, self._measure, self._rows, self._rows, n_jobs, names=self.rows)
+    def against(self, others: Self, n_jobs: int | None = None) -> RowSpace:
+        return RowSpace(self.similarity, self._measure, self._rows, others._rows, n_jobs, names=self.rows)
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
         X = check_input(X)
@@ -66,8 +66,8 @@ class RowCollection(Collection):
     def distinct(self) -> Distinct:
         return distinct_rows(self.objects, up_to_length=self._measure.ignores_length)
 
-    def _take(self, positions: Positions) -> "RowCollection":
-        return RowCollection(self.similarity, self.objects[positions], self.rows[positions])
+    def _take(self, positions: Positions) -> Self:
+        return type(self)(self.similarity, self.objects[positions], self.rows[positions])
 
 
 def _check_columns(X: Any) -> None:

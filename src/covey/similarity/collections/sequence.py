@@ -1,7 +1,7 @@
 """Any objects under a function of the user's own."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,8 +35,9 @@ class SequenceCollection(Collection):
         """How many columns the objects have if they are rows of numbers. Queries must then be such rows, too."""
         return int(self.objects.shape[1]) if sp.issparse(self.objects) or is_numeric(self.objects) else None
 
-    def space(self, n_jobs: int | None = None) -> FunctionSpace:
-        return FunctionSpace(self._caller(self, "object"), len(self), len(self), square=True, n_jobs=n_jobs)
+    def against(self, others: Self, n_jobs: int | None = None) -> FunctionSpace:
+        caller = self._caller(others, "object")
+        return FunctionSpace(caller, len(self), len(others), square=others is self, n_jobs=n_jobs)
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> FunctionSpace:
         queries = SequenceCollection(self.similarity, self._check_queries(X, estimator))
@@ -70,8 +71,8 @@ class SequenceCollection(Collection):
             return CompiledCaller(self.similarity, self.objects, right.objects, *names)
         return PairCaller(self.similarity, self._array, right._array, *names)
 
-    def _take(self, positions: Positions) -> "SequenceCollection":
-        return SequenceCollection(self.similarity, some(self.objects, positions), self.rows[positions])
+    def _take(self, positions: Positions) -> Self:
+        return type(self)(self.similarity, some(self.objects, positions), self.rows[positions])
 
 
 def _plain(X: Any) -> Any:

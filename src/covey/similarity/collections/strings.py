@@ -1,7 +1,7 @@
 """Strings under a named similarity of strings."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,8 +25,8 @@ class StringCollection(Collection):
         """Check X and make a collection of it."""
         return cls(similarity, _check_strings(X, similarity), given=X)
 
-    def space(self, n_jobs: int | None = None) -> StringSpace:
-        return StringSpace(self.similarity, self._array, self._array, square=True, n_jobs=n_jobs)
+    def against(self, others: Self, n_jobs: int | None = None) -> StringSpace:
+        return StringSpace(self.similarity, self._array, others._array, square=others is self, n_jobs=n_jobs)
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> StringSpace:
         queries = StringCollection.of(check_input(X), self.similarity)
@@ -39,8 +39,8 @@ class StringCollection(Collection):
     def _array(self) -> NDArray[np.object_]:
         return np.fromiter(self.objects, dtype=object, count=len(self))
 
-    def _take(self, positions: Positions) -> "StringCollection":
-        return StringCollection(self.similarity, some(self.objects, positions), self.rows[positions])
+    def _take(self, positions: Positions) -> Self:
+        return type(self)(self.similarity, some(self.objects, positions), self.rows[positions])
 
 
 def _check_strings(X: Any, similarity: Similarity) -> list[str]:

@@ -1,0 +1,358 @@
+"""Sharpened prototypes: representatives are moved to where they tell the classes apart.
+
+1. An inner selector, CRS by default, chooses representatives of each class for itself (`selector_`).
+2. A neighbor graph of all objects of all classes says which objects a candidate would serve (`sharpened_lists.py`).
+3. Every object is compared with all representatives, which gives its margin (`sharpened_representatives.py`).
+4. In each round every representative is exchanged for the object, of any class, with which the nearest representative
+   errs least (`sharpened_search.py`). Rounds end when few representatives are exchanged.
+"""
+
+import logging
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from covey.arrays import Floats, Integers, Positions
+from covey.prototype import Prototype
+from covey.runtime.callbacks import tasks
+from covey.runtime.progress import Bar, progress
+from covey.runtime.random import generator
+from covey.selectors.base import Groups, Selection, Selector
+from covey.selectors.cluster import Cluster
+from covey.selectors.crs import CRS
+from covey.selectors.sharpened_lists import nearest_of_all
+from covey.selectors.sharpened_representatives import RepresentativeSet
+from covey.selectors.state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
+from covey.similarity.collection import Collection
+from covey.similarity.remembered import remembered
+from covey.similarity.types import Labels
+
+logger = logging.getLogger("covey")
+
+N_NEIGHBORS = 100
+"""How long the lists are by default."""
+
+TEMPERATURE = 0.25
+"""The default temperature, as a share of the standard deviation of the margins at the beginning."""
+
+MAX_ROUNDS = 3
+"""The most rounds by default."""
+
+FEW_EXCHANGED = 0.05
+"""Rounds end when one exchanges no more than this share of the representatives."""
+
+
+class Sharpened(Selector):
+    """Representatives that tell the classes apart, made from those of another selector.
+
+    CRS and most other selectors look at each class alone. This one looks at all classes together: it exchanges
+    representatives for other objects, of any class, so that the nearest representative of an object belongs to the
+    object's own class as often as possible. There are as many representatives as before, but they classify much better:
+    on Fashion-MNIST 2 % of the images classify as well as all of them.
+
+    Parameters
+    ----------
+    selector : selector, default=None
+        Chooses the representatives to begin with. Its `similarity` is used for everything. None stands for ``CRS()``.
+    size : int or float, default=None
+        How many representatives there are in all: a number of at least the number of classes, or a share of all objects
+        in (0, 1). By default there are as many as the inner selector has chosen. How many belong to each class is not
+        fixed; each has at least one.
+    temperature : float or "auto", default="auto"
+        How smoothly errors are counted. An object whose margin is m counts as 1 / (1 + exp(m / temperature)) errors.
+        "auto" takes a quarter of the standard deviation of the margins at the beginning.
+    n_neighbors : int or "auto", default="auto"
+        The length of the neighbor lists that say which objects a candidate would serve. Longer lists find better
+        representatives and take more evaluations; "auto" is 100.
+    max_rounds : int, default=3
+        In a round every representative may be exchanged once. At most so many rounds are made; they end before if only
+        few representatives are exchanged. More rounds lower the loss of the training objects, but hardly the error of
+        others.
+    random_state : int, RandomState instance or None, default=None
+        Decides in which order representatives are exchanged and the draws of NN-Descent. An inner selector without a
+        seed of its own gets one from here. The same seed gives the same result for any `n_jobs`.
+    n_jobs : int or None, default=None
+        How many threads or processes share the work, as in the inner selector, which gets the same number unless it has
+        its own.
+    verbose : int, default=0
+        1 shows a progress bar on a terminal; elsewhere it logs what was found to the logger "covey". 2 does both.
+
+    Attributes
+    ----------
+    sample_indices_ : int array
+        The selected rows of X. They are grouped by class; in each class, those come first that stand for most objects.
+    prototypes_ : dict
+        The `Prototype` of each label. Every member is covered by the most similar representative of its own class.
+        Homogeneity, threshold and the number of evaluations are those of the inner selector.
+    selector_ : selector
+        The inner selector, fitted.
+    sharpened_ : bool
+        Whether representatives were exchanged. If not, the choice of the inner selector is left as it is: because there
+        is only one class, because every object is a representative already, or because no exchange lowers the loss.
+    temperature_ : float
+        The temperature; NaN if there was nothing to exchange.
+    losses_ : float array
+        The loss before the first round and after each round. It is the mean error, smoothed by the temperature, of all
+        objects that are no representatives; each class counts by the square root of its size.
+    n_evaluations_ : int
+        How many similarities were computed, those of the inner selector included. A function of your own is never asked
+        for the same pair twice. A compiled similarity may be, because that takes less time than to remember it; each
+        time counts.
+    scan_rate_ : float
+        `n_evaluations_` as a share of the evaluations that all pairs of objects of all classes would take.
+
+    See Also
+    --------
+    covey.CRS : The default inner selector.
+    covey.NearestPrototypeClassifier : Classifies by the nearest representative.
+
+    Notes
+    -----
+    The margin of an object is its similarity to the nearest representative of its own class, less that to the nearest
+    one of all other classes. Margins are exact, which takes n |R| evaluations at the beginning and n for every
+    representative that is exchanged, for n objects and |R| representatives. The neighbor graph is exact or made by
+    NN-Descent, as in `covey.neighbor_graph`. Memory is O(n n_neighbors); a function of your own also takes up to 64
+    bytes for each pair that it has evaluated.
+
+    Examples
+    --------
+    >>> import covey
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> plain = covey.CRS(n_neighbors=30)
+    >>> sharpened = covey.Sharpened(plain, random_state=0)
+    >>> for selector in (plain, sharpened):
+    ...     model = covey.NearestPrototypeClassifier(selector).fit(X[:1000], y[:1000])
+    ...     print(model.selector_.sample_indices_.size, f"{model.score(X[1000:], y[1000:]):.2f}")
+    84 0.93
+    84 0.94
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "selector": [Selector, None],
+        "size": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            None,
+        ],
+        "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_rounds": [Interval(Integral, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+    _fitted_state: ClassVar[FittedState] = {
+        "selector_": SELECTOR,
+        "sharpened_": TRUTH,
+        "temperature_": NUMBER,
+        "losses_": WEIGHTS,
+    }
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        size: float | None = None,
+        temperature: float | str = "auto",
+        n_neighbors: int | str = "auto",
+        max_rounds: int = MAX_ROUNDS,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.selector = selector
+        self.size = size
+        self.temperature = temperature
+        self.n_neighbors = n_neighbors
+        self.max_rounds = max_rounds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def similarity(self) -> Any:
+        """The similarity of the inner selector."""
+        return getattr(self.selector, "similarity", "cosine")
+
+    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        """Select representatives of one cluster as the inner selector does; there is nothing to tell it apart from."""
+        return self._inner().select(cluster, rng)
+
+    def _inner(self) -> Selector:
+        """Return a copy of the inner selector. What it leaves open is taken from the own parameters."""
+        inner: Selector = CRS() if self.selector is None else clone(self.selector)
+        own = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+        return inner.set_params(
+            **{name: value for name, value in own.items() if not inner.get_params().get(name, value)}
+        )
+
+    def _choose(
+        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState
+    ) -> Selection:
+        known = remembered(collection.prepared())
+        inner = self._inner()
+        if "random_state" in inner.get_params() and inner.get_params()["random_state"] is None:
+            inner.set_params(random_state=rng.randint(2**31 - 1))
+        with tasks(self, 1, collection.given, y) as callbacks, callbacks.part("selector", inner):
+            self.selector_ = inner.fit(known, y)
+        objects = Labelled([Cluster(label, members, known, self.n_jobs) for label, members in groups])
+        self.sharpened_, self.temperature_, self.losses_ = False, np.nan, np.empty(0)
+        size = self._size(objects)
+        if len(groups) < 2:
+            warnings.warn(
+                "Sharpened needs at least two classes to tell apart, got one; the choice of the inner selector is left "
+                "as it is.",
+                stacklevel=4,
+            )
+        elif size < objects.rows.size or objects.start(inner).size < objects.rows.size:
+            return self._sharpen(objects, size, generator(rng))
+        return Selection(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
+
+    def _size(self, objects: "Labelled") -> int:
+        """Return how many representatives there are to be."""
+        if self.size is None:
+            return int(objects.start(self.selector_).size)
+        n, n_classes = objects.n, len(objects.clusters)
+        size = int(self.size) if isinstance(self.size, Integral) else round(float(self.size) * n)
+        if size < n_classes:
+            raise ValueError(
+                f"size must allow for one representative of each of the {n_classes} classes, got {self.size!r}, which "
+                f"is {size} of {n} objects."
+            )
+        return min(size, int(objects.rows.size))
+
+    def _sharpen(self, objects: "Labelled", size: int, rng: np.random.Generator) -> Selection:
+        """Exchange the representatives of the inner selector until this hardly helps any more."""
+        start = objects.start(self.selector_)
+        with progress(type(self).__name__, None, "evaluations", shown=self.verbose > 0) as bar:
+            space = objects.collection.space(self.n_jobs)
+            bar.note("neighbors of all classes")
+            bar.watch(lambda: (self.selector_.n_evaluations_ + space.n_done(), None))
+            k = N_NEIGHBORS if self.n_neighbors == "auto" else int(self.n_neighbors)
+            lists = nearest_of_all(objects.collection, space, k, rng)
+            found = RepresentativeSet(objects.collection, objects.classes, objects.weights, lists, start, self.n_jobs)
+            n_before = self.selector_.n_evaluations_ + space.n_evaluations
+            bar.watch(lambda: (n_before + found.n_evaluations, None))
+            self.temperature_ = self._temperature(found)
+            if size != start.size:
+                found.resize(size, self.temperature_)
+            self._exchange(found, rng, bar)
+        self.sharpened_ = not np.array_equal(found.indices, start)
+        n_evaluations = n_before + found.n_evaluations
+        if not self.sharpened_:
+            return Selection(list(self.selector_.prototypes_.values()), n_evaluations, objects.n_pairs)
+        return Selection(objects.prototypes(found, self.selector_), n_evaluations, objects.n_pairs)
+
+    def _temperature(self, found: RepresentativeSet) -> float:
+        if self.temperature != "auto":
+            return float(self.temperature)
+        margins = found.margins
+        spread = float(np.std(margins[np.isfinite(margins)]))
+        return TEMPERATURE * spread if spread > 0 else 1.0  # if all margins are equal, any temperature will do
+
+    def _exchange(self, found: RepresentativeSet, rng: np.random.Generator, bar: Bar) -> None:
+        """Make rounds until one exchanges few representatives. A round that raises the loss is undone and the last."""
+        losses = [found.loss(self.temperature_)]
+        for number in range(1, self.max_rounds + 1):
+            bar.note(f"round {number} of at most {self.max_rounds}, loss {losses[-1]:.4f}")
+            before = found.indices
+            n_exchanged = found.sweep(self.temperature_, rng)
+            loss = found.loss(self.temperature_)
+            if loss >= losses[-1]:
+                found.replace_all(before)
+                break
+            losses.append(loss)
+            if self.verbose > 1 or (self.verbose == 1 and not bar.shown):
+                logger.info("Sharpened, round %d: %d exchanged, loss %.4f", number, n_exchanged, loss)
+            if n_exchanged <= FEW_EXCHANGED * before.size:
+                break
+        self.losses_ = np.array(losses)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The distinct objects of all classes together. Equal objects of one class are merged into one."""
+
+    clusters: list[Cluster]
+
+    @cached_property
+    def n(self) -> int:
+        """How many objects X has."""
+        return sum(cluster.members.size for cluster in self.clusters)
+
+    @cached_property
+    def rows(self) -> Positions:
+        """The rows of X that hold the distinct objects, in ascending order. They are numbered from 0."""
+        return np.sort(np.concatenate([cluster.rows for cluster in self.clusters]))
+
+    @cached_property
+    def collection(self) -> Collection:
+        """The distinct objects."""
+        return self.clusters[0].whole.take(self.rows)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many evaluations all pairs of objects would take."""
+        ordered = self.n * (self.n - 1)
+        return ordered // 2 if self.clusters[0].whole.take(self.rows[:1]).space().symmetric else ordered
+
+    @cached_property
+    def classes(self) -> Positions:
+        """The number of the class of each object."""
+        classes = np.empty(self.rows.size, dtype=np.intp)
+        for number, cluster in enumerate(self.clusters):
+            classes[self._numbers(cluster)] = number
+        return classes
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How much the loss of each object counts: its multiplicity by the square root of the size of its class.
+
+        The weights add up to 1. Were all objects equal, small classes would hardly count; were all classes equal, the
+        few objects of a small class would count so much that representatives fit them by chance.
+        """
+        weights = np.empty(self.rows.size)
+        for cluster in self.clusters:
+            weights[self._numbers(cluster)] = cluster.multiplicity / np.sqrt(cluster.members.size)
+        return weights / weights.sum()
+
+    def start(self, selector: Selector) -> Positions:
+        """The objects that a selector has chosen. Of equal objects it may have chosen several, which are one here."""
+        number_of = np.empty(self.n, dtype=np.intp)
+        for cluster in self.clusters:
+            number_of[cluster.members] = self._numbers(cluster)[cluster.kinds]
+        return np.unique(number_of[selector.sample_indices_])
+
+    def prototypes(self, found: RepresentativeSet, selector: Selector) -> list[Prototype]:
+        """Return the prototypes of all classes, in each of which the nearest own representative covers a member."""
+        chosen, best = np.isin(np.arange(self.rows.size), found.indices), found.best_own
+        prototypes = []
+        for cluster in self.clusters:
+            numbers = self._numbers(cluster)
+            place_of: Integers = np.full(self.rows.size, -1, dtype=np.int64)
+            place_of[numbers] = np.arange(numbers.size)
+            covered_by = place_of[best[numbers]]
+            n_covered: Floats = np.bincount(covered_by, cluster.multiplicity, numbers.size).astype(np.float64)
+            indices = np.flatnonzero(chosen[numbers])
+            indices = indices[np.argsort(-n_covered[indices], kind="stable")]
+            before = selector.prototypes_[cluster.label]
+            made = cluster.prototype(
+                indices=indices,
+                gains=n_covered[indices],
+                covered_by=covered_by,
+                homogeneity=before.homogeneity,
+                threshold=before.threshold,
+            )
+            prototypes.append(replace(made, n_evaluations=before.n_evaluations, scan_rate=before.scan_rate))
+        return prototypes
+
+    def _numbers(self, cluster: Cluster) -> Positions:
+        """The number of each distinct object of a cluster among those of all classes."""
+        return np.searchsorted(self.rows, cluster.rows)

@@ -1,0 +1,64 @@
+"""Which objects a candidate would serve: the nearest others of each object, and the same lists in reverse."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from covey.arrays import Floats, Indices, Integers
+from covey.graph.build import build, choose_method
+from covey.graph.lists import NeighborLists
+from covey.similarity.collection import Collection
+from covey.similarity.space import Space
+
+
+class Lists(NamedTuple):
+    """Lists of all objects, one behind the other in the same arrays, in both directions.
+
+    The list of object x holds its nearest others, the best first: `others[starts[x] : starts[x + 1]]`, with their
+    `similarities` s(x, other). The reverse list of a candidate c holds the objects that list it, with the same
+    similarities s(object, c): `rows[row_starts[c] : row_starts[c + 1]]`.
+    """
+
+    starts: Integers
+    others: Indices
+    similarities: Floats
+    row_starts: Integers
+    rows: Indices
+    row_similarities: Floats
+
+
+def nearest_of_all(collection: Collection, space: Space, k: int, rng: np.random.Generator) -> Lists:
+    """Return the k nearest others of each object, by a neighbor graph of all objects in their space.
+
+    The lists also get the best of the pairs that the collection remembers from before, up to k more for each object.
+    """
+    graph = build(space, k, choose_method("auto", space, k), rng)
+    lists = NeighborLists(graph.indices, graph.similarities, np.zeros(graph.indices.shape, dtype=np.uint8))
+    known = collection.known_pairs()
+    if known[0].size:
+        lists = lists.lengthened(2 * graph.indices.shape[1])
+        lists.offer(*known)
+    return in_both_directions(lists)
+
+
+def in_both_directions(lists: NeighborLists) -> Lists:
+    """Write neighbor lists one behind the other, without their empty places, and reverse them."""
+    n = len(lists.indices)
+    filled = lists.indices >= 0
+    starts = np.concatenate([[0], np.cumsum(filled.sum(axis=1))])
+    others, similarities = lists.indices[filled], lists.similarities[filled]
+    row_starts = np.concatenate([[0], np.cumsum(np.bincount(others, minlength=n))])
+    rows, row_similarities = np.empty_like(others), np.empty_like(similarities)
+    reverse(starts, others, similarities, row_starts.copy(), rows, row_similarities)
+    return Lists(starts, others, similarities, row_starts, rows, row_similarities)
+
+
+@njit(cache=True, nogil=True)
+def reverse(starts, others, similarities, places, rows, row_similarities):  # type: ignore[no-untyped-def]
+    """Write each entry of the lists into the reverse list of its object; places[c] is where the next one goes."""
+    for x in range(starts.size - 1):
+        for entry in range(starts[x], starts[x + 1]):
+            place = places[others[entry]]
+            rows[place], row_similarities[place] = x, similarities[entry]
+            places[others[entry]] += 1

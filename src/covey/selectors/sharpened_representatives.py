@@ -1,0 +1,175 @@
+"""The representatives of all classes together, with the exact best ones of every object."""
+
+import numpy as np
+
+from covey.arrays import Flags, Floats, Indices, Positions
+from covey.graph.lists import NeighborLists
+from covey.graph.sides import offer_to_sides
+from covey.selectors.sharpened_lists import Lists
+from covey.selectors.sharpened_search import OWN, State, begin, costs, exchange, grow, look_up_all, refresh, total_loss
+from covey.similarity.collection import Collection
+
+N_BEST = 8
+"""How many representatives of each side are kept for an object, so that it has others to fall back on when some are
+taken away. If all of them are gone, the object is compared with all representatives again."""
+
+TOGETHER = 32
+"""How many representatives are exchanged before all objects are compared with the new ones. Until then only the objects
+that list a new one know of it."""
+
+SHRINK_BY = 20
+"""At most one in so many representatives is dropped before the costs of the others are computed anew."""
+
+
+class RepresentativeSet:
+    """The representatives of all classes. They can be exchanged, dropped and added.
+
+    Parameters
+    ----------
+    collection : Collection
+        All objects.
+    classes, weights : arrays
+        The class of each object, and how much its loss counts.
+    lists : Lists
+        The nearest others of each object.
+    representatives : int array
+        The objects to begin with, at least one of each class.
+    n_jobs : int or None
+        How many threads or processes may compute similarities.
+
+    Attributes
+    ----------
+    n_evaluations : int
+        How many similarities were computed so far.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        classes: Positions,
+        weights: Floats,
+        lists: Lists,
+        representatives: Positions,
+        n_jobs: int | None,
+    ) -> None:
+        n = classes.size
+        self._collection, self._lists, self._n_jobs = collection, lists, n_jobs
+        self._best = NeighborLists.empty(2 * n, min(N_BEST, n))
+        self._state = State(
+            classes=classes,
+            weights=weights,
+            chosen=np.zeros(n, dtype=np.bool_),
+            listed=self._best.indices.reshape(n, 2, -1),
+            similarities=self._best.similarities.reshape(n, 2, -1),
+            best=np.empty((n, 2), dtype=np.int32),
+            best_similarity=np.empty((n, 2)),
+            gains=np.empty(n),
+            heads=np.empty((2, n), dtype=np.int32),
+            after=np.empty((2, n), dtype=np.int32),
+            before=np.empty((2, n), dtype=np.int32),
+            n_chosen=np.zeros(int(classes.max()) + 1, dtype=np.int64),
+        )
+        self._met = np.zeros(n, dtype=np.bool_)  # the objects that were compared with all others
+        self.n_evaluations = 0
+        self.replace_all(representatives)
+
+    @property
+    def indices(self) -> Positions:
+        """The representatives, in ascending order."""
+        return np.flatnonzero(self._state.chosen)
+
+    @property
+    def margins(self) -> Floats:
+        """The margin of each object; of a representative, the one that it would have if it were none."""
+        own, other = self._state.best_similarity.T
+        return own - other
+
+    @property
+    def best_own(self) -> Indices:
+        """The best representative of its own class for each object, which a representative is for itself."""
+        every = np.arange(self._state.chosen.size, dtype=np.int32)
+        return np.where(self._state.chosen, every, self._state.best[:, OWN])
+
+    def loss(self, temperature: float) -> float:
+        """Return the loss of all objects that are no representatives."""
+        return float(total_loss(self._state, temperature))
+
+    def replace_all(self, representatives: Positions) -> None:
+        """Let these objects, and no others, be representatives."""
+        state = self._state
+        state.chosen[:] = False
+        state.chosen[representatives] = True
+        state.n_chosen[:] = np.bincount(state.classes[representatives], minlength=state.n_chosen.size)
+        self._compare_with(representatives)
+        self._compare_anew()
+        look_up_all(state)
+
+    def sweep(self, temperature: float, rng: np.random.Generator) -> int:
+        """Try to exchange each representative once, in random order, and return how many were exchanged."""
+        state, n_exchanged = self._state, 0
+        begin(state, self._lists, temperature)
+        order = rng.permutation(self.indices)
+        for start in range(0, order.size, TOGETHER):
+            added = np.empty(TOGETHER, dtype=np.intp)
+            n = exchange(state, self._lists, order[start : start + TOGETHER], temperature, added)
+            self._update(added[:n], temperature)
+            n_exchanged += n
+        return n_exchanged
+
+    def resize(self, size: int, temperature: float) -> None:
+        """Drop the representatives that cost least, or add the objects that gain most, until there are `size`."""
+        begin(self._state, self._lists, temperature)
+        while self.indices.size > size:
+            self._shrink(min(self.indices.size - size, 1 + self.indices.size // SHRINK_BY), temperature)
+        while self.indices.size < size:
+            added = np.empty(min(TOGETHER, size - self.indices.size), dtype=np.intp)
+            n = grow(self._state, self._lists, temperature, added)
+            self._update(added[:n], temperature)
+
+    def _shrink(self, n: int, temperature: float) -> None:
+        """Drop the n representatives that cost least, of equal ones the first. Every class keeps one."""
+        state, chosen = self._state, self.indices
+        order = chosen[np.argsort(costs(state, temperature)[chosen], kind="stable")]
+        for r in order:
+            if n > 0 and state.n_chosen[state.classes[r]] > 1:
+                state.chosen[r] = False
+                state.n_chosen[state.classes[r]] -= 1
+                n -= 1
+        self._compare_anew()
+        begin(state, self._lists, temperature)
+
+    def _update(self, added: Positions, temperature: float) -> None:
+        """Compare all objects with the representatives that were added, and bring the gains up to date."""
+        self._compare_with(added)
+        refresh(self._state, self._lists, temperature)
+        if self._compare_anew():
+            refresh(self._state, self._lists, temperature)
+
+    def _compare_with(self, representatives: Positions) -> None:
+        """Offer representatives to the lists of all objects, unless this was done before."""
+        new = np.unique(representatives[~self._met[representatives]])
+        if new.size:
+            every = np.arange(self._met.size, dtype=np.int32)
+            self._offer(self._collection, every, new)
+            self._met[new] = True
+
+    def _compare_anew(self) -> bool:
+        """Compare the objects that have no representative of a side left in their lists with all representatives.
+
+        Return whether there are any. A representative that is the only one of its class has none beside itself.
+        """
+        state = self._state
+        alone = state.chosen & (state.n_chosen[state.classes] == 1)
+        gone: Flags = np.all((state.listed < 0) | ~state.chosen[state.listed], axis=2)
+        gone[alone, OWN] = False
+        rows = np.flatnonzero(gone.any(axis=1)).astype(np.int32)
+        if rows.size:
+            state.listed[rows], state.similarities[rows] = -1, -np.inf
+            self._offer(self._collection.take(rows.astype(np.intp)), rows, self.indices)
+            self._met &= state.chosen  # these objects do not know the former representatives any more
+        return rows.size > 0
+
+    def _offer(self, left: Collection, rows: Indices, representatives: Positions) -> None:
+        space = left.against(self._collection.take(representatives), self._n_jobs)
+        offer_to_sides(space, self._best, rows, representatives.astype(np.int32), self._state.classes)
+        self.n_evaluations += space.n_evaluations

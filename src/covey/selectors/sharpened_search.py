@@ -1,0 +1,298 @@
+"""The compiled search of `Sharpened`: representatives are exchanged one by one for better objects.
+
+The loss of an object is a smooth form of its error: 1 / (1 + exp(margin / T)). Its margin is its similarity to the best
+representative of its own class, less that to the best one of all other classes. Representatives have no loss.
+
+The *gain* of an object is how much the loss of all would fall if it became a representative. Only objects that list it
+among their neighbors can change their best representative then. So all gains are sums over the entries of the lists,
+and they are kept up to date: whenever the best representatives of an object x change, what x adds to the gains of the
+objects in its list is withdrawn before, and added again afterwards (`contribute`).
+
+One exchange (`exchange`):
+
+1. Take a representative r away. The objects that it was best for fall back on their next best ones.
+2. Of all objects, take the one with the largest gain. Its class may be another, but a class keeps at least one.
+3. If its gain is not larger than that of r, put r back. Otherwise it is a representative from now on.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from covey.arrays import Flags, Floats, Indices, Integers, Positions
+
+OWN, OTHER = 0, 1
+"""The two sides: representatives of an object's own class, and of all other classes."""
+
+
+class State(NamedTuple):
+    """All objects and the representatives among them.
+
+    `classes` and `weights` belong to the objects, and `chosen` says which of them are representatives. `listed` and
+    `similarities` hold the best representatives of each object on both sides; some of them may have been taken away
+    since. `best` and `best_similarity` are the best ones that are representatives now, or -1 and -inf. `gains` are the
+    gains. The objects that have the same best representative are linked: `heads` holds the first of them, `after` and
+    `before` the next and the one before. `n_chosen` is the number of representatives of each class.
+    """
+
+    classes: Positions
+    weights: Floats
+    chosen: Flags
+    listed: Indices
+    similarities: Floats
+    best: Indices
+    best_similarity: Floats
+    gains: Floats
+    heads: Indices
+    after: Indices
+    before: Indices
+    n_chosen: Integers
+
+
+@njit(cache=True, nogil=True)
+def loss(own, other, temperature):  # type: ignore[no-untyped-def]
+    """Return the loss of an object with these similarities to its best own and its best other representative."""
+    if own == other:  # both may be -inf
+        return 0.5
+    scaled = (own - other) / temperature
+    if scaled >= 0:
+        small = np.exp(-scaled)
+        return small / (1 + small)
+    return 1 / (1 + np.exp(scaled))
+
+
+@njit(cache=True, nogil=True)
+def total_loss(state, temperature):  # type: ignore[no-untyped-def]
+    """Return the weighted sum of the losses of all objects that are no representatives."""
+    total = 0.0
+    for x in range(state.chosen.size):
+        if not state.chosen[x]:
+            own, other = state.best_similarity[x]
+            total += state.weights[x] * loss(own, other, temperature)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def contribute(state, lists, x, temperature, sign):  # type: ignore[no-untyped-def]
+    """Add what object x contributes to all gains, or withdraw it if the sign is -1.
+
+    An object contributes its own loss to its own gain. To the gain of an object in its list it contributes by how much
+    its loss would fall if that one became its best representative.
+    """
+    own, other = state.best_similarity[x, OWN], state.best_similarity[x, OTHER]
+    weight = sign * state.weights[x]
+    now = loss(own, other, temperature)
+    state.gains[x] += weight * now
+    for entry in range(lists.starts[x], lists.starts[x + 1]):
+        similarity, candidate = lists.similarities[entry], lists.others[entry]
+        if similarity <= own and similarity <= other:
+            break  # all later entries are less similar, so that none of them would be best on its side
+        if state.classes[candidate] == state.classes[x]:
+            if similarity > own:
+                state.gains[candidate] += weight * (now - loss(similarity, other, temperature))
+        elif similarity > other:
+            state.gains[candidate] += weight * (now - loss(own, similarity, temperature))
+
+
+@njit(cache=True, nogil=True)
+def set_best(state, lists, x, side, representative, similarity, temperature):  # type: ignore[no-untyped-def]
+    """Make a representative the best one of object x on a side. It is -1 if there is none."""
+    if not state.chosen[x]:
+        contribute(state, lists, x, temperature, -1.0)
+    unlink(state, x, side)
+    state.best[x, side], state.best_similarity[x, side] = representative, similarity
+    link(state, x, side)
+    if not state.chosen[x]:
+        contribute(state, lists, x, temperature, 1.0)
+
+
+@njit(cache=True, nogil=True)
+def link(state, x, side):  # type: ignore[no-untyped-def]
+    """Link an object with the others that have the same best representative."""
+    representative = state.best[x, side]
+    if representative >= 0:
+        head = state.heads[side, representative]
+        state.after[side, x], state.before[side, x] = head, -1
+        if head >= 0:
+            state.before[side, head] = x
+        state.heads[side, representative] = x
+
+
+@njit(cache=True, nogil=True)
+def unlink(state, x, side):  # type: ignore[no-untyped-def]
+    """Take an object out of the chain of its best representative."""
+    if state.best[x, side] >= 0:
+        after, before = state.after[side, x], state.before[side, x]
+        if before >= 0:
+            state.after[side, before] = after
+        else:
+            state.heads[side, state.best[x, side]] = after
+        if after >= 0:
+            state.before[side, after] = before
+
+
+@njit(cache=True, nogil=True)
+def first_chosen(state, x, side, n_skipped):  # type: ignore[no-untyped-def]
+    """Return the place of the best listed representative after the first `n_skipped` ones, or -1."""
+    for place in range(state.listed.shape[2]):
+        if state.listed[x, side, place] >= 0 and state.chosen[state.listed[x, side, place]]:
+            if n_skipped == 0:
+                return place
+            n_skipped -= 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def look_up_best(state, x, side):  # type: ignore[no-untyped-def]
+    """Return the best listed representative of an object on a side and its similarity, or -1 and -inf."""
+    place = first_chosen(state, x, side, 0)
+    if place < 0:
+        return -1, -np.inf
+    return state.listed[x, side, place], state.similarities[x, side, place]
+
+
+@njit(cache=True, nogil=True)
+def look_up_all(state):  # type: ignore[no-untyped-def]
+    """Look up the best representatives of all objects, and link the objects that have the same."""
+    state.heads[:] = -1
+    for x in range(state.chosen.size):
+        for side in range(2):
+            state.best[x, side], state.best_similarity[x, side] = look_up_best(state, x, side)
+            link(state, x, side)
+
+
+@njit(cache=True, nogil=True)
+def begin(state, lists, temperature):  # type: ignore[no-untyped-def]
+    """Look up the best representatives of all objects, and compute all gains."""
+    look_up_all(state)
+    state.gains[:] = 0
+    for x in range(state.chosen.size):
+        if not state.chosen[x]:
+            contribute(state, lists, x, temperature, 1.0)
+
+
+@njit(cache=True, nogil=True)
+def refresh(state, lists, temperature):  # type: ignore[no-untyped-def]
+    """Look up the best representatives again, after the lists of representatives have changed."""
+    for x in range(state.chosen.size):
+        for side in range(2):
+            representative, similarity = look_up_best(state, x, side)
+            if representative != state.best[x, side]:
+                set_best(state, lists, x, side, representative, similarity, temperature)
+
+
+@njit(cache=True, nogil=True)
+def take_away(state, lists, r, temperature, rows, sides, similarities):  # type: ignore[no-untyped-def]
+    """Make r an object like others, and return for how many objects it was best.
+
+    These objects, their sides and their similarities to r are written down, so that r can be put back.
+    """
+    state.chosen[r] = False
+    state.n_chosen[state.classes[r]] -= 1
+    n = 0
+    for side in range(2):
+        x = state.heads[side, r]
+        while x >= 0:
+            rows[n], sides[n], similarities[n] = x, side, state.best_similarity[x, side]
+            n += 1
+            x = state.after[side, x]
+    contribute(state, lists, r, temperature, 1.0)
+    for t in range(n):
+        representative, similarity = look_up_best(state, rows[t], sides[t])
+        set_best(state, lists, rows[t], sides[t], representative, similarity, temperature)
+    return n
+
+
+@njit(cache=True, nogil=True)
+def put_back(state, lists, r, temperature, rows, sides, similarities, n):  # type: ignore[no-untyped-def]
+    """Undo what `take_away` has done."""
+    choose(state, lists, r, temperature)
+    for t in range(n):
+        set_best(state, lists, rows[t], sides[t], r, similarities[t], temperature)
+
+
+@njit(cache=True, nogil=True)
+def choose(state, lists, c, temperature):  # type: ignore[no-untyped-def]
+    """Make c a representative, without looking for the objects that it is best for."""
+    contribute(state, lists, c, temperature, -1.0)
+    state.chosen[c] = True
+    state.n_chosen[state.classes[c]] += 1
+
+
+@njit(cache=True, nogil=True)
+def add(state, lists, c, temperature):  # type: ignore[no-untyped-def]
+    """Make c a representative. Of the objects that list it, it becomes the best one where it is more similar."""
+    choose(state, lists, c, temperature)
+    for entry in range(lists.row_starts[c], lists.row_starts[c + 1]):
+        x, similarity = lists.rows[entry], lists.row_similarities[entry]
+        side = OWN if state.classes[x] == state.classes[c] else OTHER
+        if similarity > state.best_similarity[x, side]:
+            set_best(state, lists, x, side, c, similarity, temperature)
+
+
+@njit(cache=True, nogil=True)
+def best_candidate(state, r):  # type: ignore[no-untyped-def]
+    """Return the object with the largest gain, the first of equal ones; it is r unless another one is better.
+
+    If the class of r has no representative left, only an object of this class will do.
+    """
+    needed = state.n_chosen[state.classes[r]] == 0
+    found = r
+    for c in range(state.chosen.size):
+        better = state.gains[c] > state.gains[found] and not state.chosen[c]
+        if better and (not needed or state.classes[c] == state.classes[r]):
+            found = c
+    return found
+
+
+@njit(cache=True, nogil=True)
+def exchange(state, lists, representatives, temperature, added):  # type: ignore[no-untyped-def]
+    """Exchange each of the representatives for the best object, write these down in `added`, and return how many."""
+    n = state.chosen.size
+    rows, sides, similarities = np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n)
+    n_added = 0
+    for r in representatives:
+        n_rows = take_away(state, lists, r, temperature, rows, sides, similarities)
+        candidate = best_candidate(state, r)
+        if candidate == r:
+            put_back(state, lists, r, temperature, rows, sides, similarities, n_rows)
+        else:
+            add(state, lists, candidate, temperature)
+            added[n_added] = candidate
+            n_added += 1
+    return n_added
+
+
+@njit(cache=True, nogil=True)
+def grow(state, lists, temperature, added):  # type: ignore[no-untyped-def]
+    """Add the objects with the largest gains, one by one, as many as `added` has places, and return how many."""
+    for place in range(added.size):
+        found = -1
+        for c in range(state.chosen.size):
+            if not state.chosen[c] and (found < 0 or state.gains[c] > state.gains[found]):
+                found = c
+        if found < 0:
+            return place
+        add(state, lists, found, temperature)
+        added[place] = found
+    return added.size
+
+
+@njit(cache=True, nogil=True)
+def costs(state, temperature):  # type: ignore[no-untyped-def]
+    """Return for each representative by how much the loss would rise without it, and 0 for all other objects."""
+    found = np.zeros(state.chosen.size)
+    for x in range(state.chosen.size):
+        own, other = state.best_similarity[x, OWN], state.best_similarity[x, OTHER]
+        now = state.weights[x] * loss(own, other, temperature)
+        if state.chosen[x]:
+            found[x] += now
+            continue
+        for side in range(2):
+            if state.best[x, side] >= 0:
+                place = first_chosen(state, x, side, 1)
+                second = -np.inf if place < 0 else state.similarities[x, side, place]
+                without = loss(second, other, temperature) if side == OWN else loss(own, second, temperature)
+                found[state.best[x, side]] += state.weights[x] * without - now
+    return found

@@ -1,0 +1,179 @@
+"""Similarities that are remembered, so that no pair is evaluated twice, whoever asks for it.
+
+A function of the user's own may take milliseconds. A selector that works on the same objects as another one before it
+should then not pay again for what is known already. `remembered` returns a collection of the same objects whose spaces
+share one table of all pairs that any of them has evaluated.
+
+A similarity that is compiled or can be screened is computed again instead: that takes less time than to look it up.
+"""
+
+import threading
+from typing import Any, Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from covey.arrays import Flags, Floats, Indices, Positions
+from covey.similarity.collection import Collection, Representatives
+from covey.similarity.equal import Distinct
+from covey.similarity.hashing import find_slot
+from covey.similarity.space import Space
+
+Keys = NDArray[np.uint64]
+
+
+def remembered(collection: Collection) -> Collection:
+    """Return the collection itself if its similarities are cheap, and else one that remembers them."""
+    space = collection.take(np.arange(min(len(collection), 1))).space()
+    if space.cheap or space.screened:
+        return collection
+    return RememberedCollection(collection, np.arange(len(collection)), PairTable())
+
+
+class PairTable:
+    """The similarities of pairs: a hash table with open addressing, 32 to 64 bytes a pair.
+
+    A pair (a, b) has the key a * 2^32 + b + 1, which is never 0. A key of 0 marks an empty slot.
+    """
+
+    def __init__(self) -> None:
+        self._keys: Keys = np.zeros(1 << 12, dtype=np.uint64)
+        self._values = np.empty(1 << 12)
+        self._n = 0
+        self._lock = threading.Lock()
+
+    def look_up(self, keys: Keys) -> tuple[Floats, Flags]:
+        """Return the similarities of the pairs with these keys, and which of them are known at all."""
+        values, known = np.empty(keys.size), np.empty(keys.size, dtype=np.bool_)
+        with self._lock:
+            find_keys(self._keys, self._values, keys, values, known)
+        return values, known
+
+    def store(self, keys: Keys, values: Floats) -> None:
+        """Store the similarities of pairs."""
+        with self._lock:
+            size = self._keys.size
+            while 2 * (self._n + keys.size) > size:
+                size *= 2
+            if size > self._keys.size:
+                kept = self._keys != 0
+                old_keys, old_values = self._keys[kept], self._values[kept]
+                self._keys, self._values = np.zeros(size, dtype=np.uint64), np.empty(size)
+                put_values(self._keys, self._values, old_keys, old_values)
+            self._n += put_values(self._keys, self._values, keys, values)
+
+    def pairs(self) -> tuple[Indices, Indices, Floats]:
+        """Return all pairs and their similarities, in the order of the pairs."""
+        with self._lock:
+            kept = self._keys != 0
+            keys, values = self._keys[kept] - np.uint64(1), self._values[kept]
+        order = np.argsort(keys)
+        keys = keys[order]
+        first, second = keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)
+        return first.astype(np.int32), second.astype(np.int32), values[order]
+
+
+class RememberedCollection(Collection):
+    """Objects whose spaces look pairs up in a table before they evaluate them.
+
+    `numbers` are the numbers of the objects in the table.
+    """
+
+    def __init__(self, collection: Collection, numbers: Positions, table: PairTable) -> None:
+        super().__init__(collection.similarity, collection.objects, collection.rows, collection.given)
+        self._collection, self._numbers, self.table = collection, numbers, table
+
+    @property
+    def n_columns(self) -> int | None:
+        return self._collection.n_columns
+
+    def representatives(self, positions: Positions) -> Representatives:
+        return self._collection.representatives(positions)
+
+    def against(self, others: Self, n_jobs: int | None = None) -> "RememberedSpace":
+        same = others is self
+        space = self._collection.against(self._collection if same else others._collection, n_jobs)
+        return RememberedSpace(space, self._numbers, others._numbers, self.table, self.similarity.symmetric)
+
+    def known_pairs(self) -> tuple[Indices, Indices, Floats]:
+        i, j, similarities = self.table.pairs()
+        position = np.full(int(max(i.max(initial=0), j.max(initial=0), self._numbers.max())) + 1, -1, dtype=np.int32)
+        position[self._numbers] = np.arange(self._numbers.size)
+        i, j = position[i], position[j]
+        pairs = (i >= 0) & (j >= 0) & (i != j)
+        i, j, similarities = i[pairs], j[pairs], similarities[pairs]
+        if self.similarity.symmetric:
+            return np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([similarities, similarities])
+        return i, j, similarities
+
+    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> Space:
+        return self._collection.space_of_queries(X, estimator, n_jobs)
+
+    def distinct(self) -> Distinct:
+        return self._collection.distinct()
+
+    def _take(self, positions: Positions) -> Self:
+        return type(self)(self._collection.take(positions), self._numbers[positions], self.table)
+
+
+class RememberedSpace(Space):
+    """A space that evaluates only the pairs that its table does not hold, and adds these to the table.
+
+    Only evaluations are counted, not what was looked up. If `unordered`, the similarity is the same in both directions,
+    and a pair is evaluated only once for both.
+    """
+
+    def __init__(self, space: Space, left: Positions, right: Positions, table: PairTable, unordered: bool) -> None:
+        super().__init__(space.n_left, space.n_right, space.symmetric, space.n_jobs)
+        self.hubs, self.exact_up_to = space.hubs, space.exact_up_to
+        self._space, self._table, self._unordered = space, table, unordered
+        self._left, self._right = left.astype(np.uint64), right.astype(np.uint64)
+
+    def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
+        a, b = self._left[i], self._right[j]
+        if self._unordered:
+            a, b = np.minimum(a, b), np.maximum(a, b)
+        keys = (a << np.uint64(32)) + b + np.uint64(1)
+        values, known = self._table.look_up(keys)
+        if known.all():
+            return values
+        missing = np.flatnonzero(~known)
+        new, first, again = np.unique(keys[missing], return_index=True, return_inverse=True)
+        asked = missing[np.sort(first)]  # the function is called in the order of the pairs that were asked for
+        scores = np.empty(new.size)
+        scores[np.argsort(first)] = self._space.score(i[asked], j[asked], counted=False)
+        if counted:
+            self.count(new.size)
+        self._table.store(new, scores)
+        values[missing] = scores[again]
+        return values
+
+    def n_done(self) -> int:
+        return self.n_evaluations + self._space.n_done() - self._space.n_evaluations
+
+    def with_itself(self) -> Floats:
+        return self._space.with_itself()
+
+    def _evaluate(self, i: Indices, j: Indices) -> Floats:
+        return self.score(i, j, counted=False)
+
+
+@njit(cache=True, nogil=True)
+def find_keys(table, stored, keys, values, known):  # type: ignore[no-untyped-def]
+    """Write into values[t] what is stored for keys[t], and into known[t] whether anything is."""
+    for t in range(keys.size):
+        slot = find_slot(table, keys[t])
+        known[t] = table[slot] != 0
+        values[t] = stored[slot]
+
+
+@njit(cache=True, nogil=True)
+def put_values(table, stored, keys, values):  # type: ignore[no-untyped-def]
+    """Store a value for each key, and return how many of the keys are new."""
+    added = 0
+    for t in range(keys.size):
+        slot = find_slot(table, keys[t])
+        added += table[slot] == 0
+        table[slot], stored[slot] = keys[t], values[t]
+    return added
