@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 import covey
 
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402  (the backend has to be chosen first)
+from matplotlib import pyplot
 
 COLORS = ("#0072b2", "#d55e00")
 """Blue and vermilion of the palette by Okabe and Ito, which color-blind readers can tell apart."""
