@@ -1,4 +1,11 @@
-"""Which objects a candidate would serve: the nearest others of each object, and the same lists in reverse."""
+"""Which objects a candidate would serve: the nearest others of each object, and the same lists in reverse.
+
+The lists come from a neighbor graph of all objects, so that every object is a candidate. If there are few
+representatives, each of them serves more objects than a list is long. The lists then do not show what a candidate would
+do to objects further away. So after the first round they are replaced by the nearest of a *pool*: the objects around
+the present representatives, and a few random ones. As the pool is a small part of all objects, lists of the same length
+reach much further.
+"""
 
 from typing import NamedTuple
 
@@ -7,9 +14,17 @@ from numba import njit
 
 from covey.arrays import Floats, Indices, Integers, Positions
 from covey.graph.build import build, choose_method
+from covey.graph.exact import nearest
 from covey.graph.lists import NeighborLists
 from covey.similarity.collection import Collection
 from covey.similarity.space import Space
+
+NEAR, RANDOM = 20, 3
+"""How many neighbors of each representative are drawn for a pool, and how many random objects for each."""
+
+POOLED_FROM = 8
+"""Pools are used if all neighbors that would be drawn are at most one in so many of all objects. There are then fewer
+than one representative in 160 objects, and the lists of a pool reach at least eight times as far."""
 
 
 class Lists(NamedTuple):
@@ -42,6 +57,23 @@ def nearest_of_all(collection: Collection, space: Space, k: int, rng: np.random.
         lists = lists.lengthened(2 * graph.indices.shape[1])
         lists.offer(*known)
     return in_both_directions(lists, floors=graph.similarities[:, -1].copy())
+
+
+def draw_pool(lists: Lists, classes: Positions, representatives: Positions, rng: np.random.Generator) -> Positions:
+    """Draw the candidates of a pool: the representatives, some neighbors of the same class of each, and random ones."""
+    drawn = [representatives, rng.choice(classes.size, RANDOM * representatives.size, replace=False)]
+    for r in representatives:
+        others = lists.others[lists.starts[r] : lists.starts[r + 1]]
+        drawn.append(rng.permutation(others[classes[others] == classes[r]])[:NEAR])
+    return np.unique(np.concatenate(drawn))
+
+
+def nearest_of_pool(space: Space, pool: Positions, k: int) -> Lists:
+    """Return the k nearest candidates of each object. The pool is on the right side of the space."""
+    lists = nearest(space, min(k + 1, pool.size))
+    numbers = pool[lists.indices].astype(np.int32)
+    others = np.where(numbers == np.arange(len(numbers))[:, np.newaxis], -1, numbers)
+    return in_both_directions(NeighborLists(others, lists.similarities, lists.states), lists.similarities[:, -1].copy())
 
 
 def in_both_directions(lists: NeighborLists, floors: Floats) -> Lists:

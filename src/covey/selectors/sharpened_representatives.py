@@ -6,7 +6,7 @@ from covey.arrays import Floats, Indices, Positions
 from covey.graph.exact import nearest
 from covey.graph.lists import NeighborLists
 from covey.graph.sides import offer_to_sides
-from covey.selectors.sharpened_lists import Lists, on_two_sides
+from covey.selectors.sharpened_lists import Lists, draw_pool, nearest_of_pool, on_two_sides
 from covey.selectors.sharpened_search import OWN, State, begin, costs, exchange, grow, look_up_all, refresh, total_loss
 from covey.similarity.collection import Collection
 
@@ -15,8 +15,9 @@ N_BEST = 8
 taken away. If all of them are gone, the object is compared with all representatives again."""
 
 TOGETHER = 32
-"""How many representatives are exchanged before all objects are compared with the new ones. Until then only the objects
-that list a new one know of it."""
+"""At most so many representatives, and at most one in so many, are exchanged before all objects are compared with the
+new ones. Until then only the objects that list a new one know of it. If it turns out then that the loss has risen, the
+exchanges are undone, and these objects are not chosen again in the same round."""
 
 SHRINK_BY = 20
 """At most one in so many representatives is dropped before the costs of the others are computed anew."""
@@ -70,6 +71,7 @@ class RepresentativeSet:
             best=np.empty((n, 2), dtype=np.int32),
             best_similarity=np.empty((n, 2)),
             gains=np.empty(n),
+            refused=np.zeros(n, dtype=np.bool_),
             heads=np.empty((2, n), dtype=np.int32),
             after=np.empty((2, n), dtype=np.int32),
             before=np.empty((2, n), dtype=np.int32),
@@ -78,6 +80,16 @@ class RepresentativeSet:
         self._met = np.full(n, not compared)  # the objects that need not be compared with all others any more
         self.n_evaluations = 0
         self.replace_all(representatives)
+
+    def draw_pool(self, lists: Lists, k: int, rng: np.random.Generator) -> None:
+        """Replace the lists by the k nearest of a pool around the present representatives.
+
+        It is drawn from `lists`, those of the neighbor graph.
+        """
+        pool = draw_pool(lists, self._state.classes, self.indices, rng)
+        space = self._collection.against(self._collection.take(pool), self._n_jobs)
+        self._lists = nearest_of_pool(space, pool, k)
+        self.n_evaluations += space.n_evaluations
 
     @property
     def indices(self) -> Positions:
@@ -123,13 +135,21 @@ class RepresentativeSet:
     def sweep(self, temperature: float, rng: np.random.Generator) -> int:
         """Try to exchange each representative once, in random order, and return how many were exchanged."""
         state, n_exchanged = self._state, 0
+        state.refused[:] = False
         begin(state, self._lists, temperature)
         order = rng.permutation(self.indices)
-        for start in range(0, order.size, TOGETHER):
-            added = np.empty(TOGETHER, dtype=np.intp)
-            n = exchange(state, self._lists, order[start : start + TOGETHER], temperature, added)
+        together = int(np.clip(order.size // TOGETHER, 1, TOGETHER))
+        for start in range(0, order.size, together):
+            before, loss = self.indices, self.loss(temperature)
+            added = np.empty(together, dtype=np.intp)
+            n = exchange(state, self._lists, order[start : start + together], temperature, added)
             self._update(added[:n], temperature)
-            n_exchanged += n
+            if self.loss(temperature) > loss:
+                state.refused[added[:n]] = True
+                self.replace_all(before)
+                begin(state, self._lists, temperature)
+            else:
+                n_exchanged += n
         return n_exchanged
 
     def resize(self, size: int, temperature: float) -> None:

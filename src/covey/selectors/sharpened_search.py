@@ -36,8 +36,9 @@ class State(NamedTuple):
     `similarities` hold the objects on both sides that may be the best representative of an object; those that are not
     chosen do not count. `floors` is what a similarity counts as at least; it is -inf if all representatives are known.
     `best` and `best_similarity` are the best of those that are representatives now, or -1 and the floor. `gains` are
-    the gains. The objects that have the same best representative are linked: `heads` holds the first of them, `after`
-    and `before` the next and the one before. `n_chosen` is the number of representatives of each class.
+    the gains, and `refused` says which objects must not be chosen. The objects that have the same best representative
+    are linked: `heads` holds the first of them, `after` and `before` the next and the one before. `n_chosen` is the
+    number of representatives of each class.
     """
 
     classes: Positions
@@ -49,6 +50,7 @@ class State(NamedTuple):
     best: Indices
     best_similarity: Floats
     gains: Floats
+    refused: Flags
     heads: Indices
     after: Indices
     before: Indices
@@ -257,7 +259,7 @@ def best_candidate(state, r, rise):  # type: ignore[no-untyped-def]
     needed = state.n_chosen[state.classes[r]] == 0
     found, gain = r, max(rise, state.gains[r])
     for c in range(state.chosen.size):
-        better = state.gains[c] > gain and not state.chosen[c]
+        better = state.gains[c] > gain and not (state.chosen[c] or state.refused[c])
         if better and (not needed or state.classes[c] == state.classes[r]):
             found, gain = c, state.gains[c]
     return found
