@@ -169,11 +169,12 @@ def random_row(sizes: dict[Any, int], split: Split) -> Row:
     return Row(f"random, mean of {SEEDS}", *means)
 
 
-def at_one_size(k: int, split: Split) -> Iterator[Row]:
-    """CRS, what sharpening makes of it, and other methods that select as many of each class."""
+def at_one_size(k: int, size: float | None, split: Split) -> Iterator[Row]:
+    """CRS, what sharpening makes of it, and other methods that select as many of each class as CRS does."""
     inner, row = fitted_row(f"CRS, k = {k}", crs(k), split)
     yield row
-    yield fitted_row(f"sharpened CRS, k = {k}", sharpened(crs(k)), split)[1]
+    name = f"**sharpened**, k = {k}" + ("" if size is None else f", size = {size}")
+    yield fitted_row(name, sharpened(crs(k), size=size), split)[1]
     sizes = {label: prototype.indices.size for label, prototype in inner.prototypes_.items()}
     pairs = sum(int(count) * (int(count) - 1) // 2 for count in np.unique(split.y, return_counts=True)[1])
     for name, select in (("k-medoids (FasterPAM)", medoids), ("facility location (apricot)", facilities)):
@@ -187,11 +188,12 @@ def official(load: Callable[..., Any]) -> Split:
 
 
 LARGE = {
-    "Fashion-MNIST, cosine": (datasets.load_fashion_mnist, (30, 60, 120, 200), 6_000),
-    "20 Newsgroups, cosine of TF-IDF": (datasets.load_20newsgroups, (10, 15, 17), 11_314),
+    "Fashion-MNIST, cosine": (datasets.load_fashion_mnist, {30: None, 60: None, 120: None, 200: None}, 6_000),
+    "20 Newsgroups, cosine of TF-IDF": (datasets.load_20newsgroups, {10: None, 15: 0.033}, 11_314),
 }
-"""The loader, the numbers of neighbors, and from how many training objects condensed nearest neighbor chooses. After
-each object that it keeps it classifies its class again, which would take hours with 60 000 images."""
+"""The loader, the numbers of neighbors with the size if it is set, and from how many training objects condensed nearest
+neighbor chooses. That method classifies a class again after each object that it keeps, which takes too long for 60 000
+images."""
 
 
 def large() -> Iterator[str]:
@@ -204,8 +206,8 @@ def large() -> Iterator[str]:
         yield f"### {name}: {split.n} training objects\n"
         yield "| method | selected | precision | recall | evaluations an object | seconds of fit |"
         yield "|---|---|---|---|---|---|"
-        for k in ks:
-            yield from map(str, at_one_size(k, split))
+        for k, size in ks.items():
+            yield from map(str, at_one_size(k, size, split))
         rows = np.arange(split.n)
         if few < split.n:
             rows = np.sort(train_test_split(rows, train_size=few, random_state=0, stratify=split.y)[0])
@@ -295,6 +297,13 @@ def cosine(x: Any, y: Any) -> Any:
     return np.dot(x, y) / np.sqrt(np.dot(x, x) * np.dot(y, y))
 
 
+def edit(a: str, b: str) -> float:
+    """The edit similarity as a Python function of a user."""
+    from rapidfuzz.distance import Levenshtein
+
+    return Levenshtein.normalized_similarity(a, b)
+
+
 def some_images() -> Iterator[Split]:
     """6 000 training images drawn at random, and the official test images."""
     X, y, queries, truth = data.fashion_mnist()
@@ -305,15 +314,22 @@ def some_images() -> Iterator[Split]:
 
 def some_names() -> Iterator[Split]:
     """6 000 surnames drawn at random to choose from, and as many to classify."""
-    names, languages, similarity = names_by_language(12_000)
+    names, languages, _ = names_by_language(12_000)
     for seed in range(COST_SPLITS):
-        yield drawn_split(names, languages, similarity, seed, share=0.5)
+        yield drawn_split(names, languages, edit, seed, share=0.5)
 
 
 COST_SPLITS = 3
-LISTS = (5, 10, 25, 50, "auto")
+WAYS: dict[str, dict[str, Any]] = {
+    "margins listed, 10 neighbors": {"margins": "listed", "n_neighbors": 10},
+    "margins listed, 20 neighbors": {"margins": "listed", "n_neighbors": 20},
+    "margins listed": {"margins": "listed"},
+    "10 neighbors, one round": {"n_neighbors": 10, "max_rounds": 1},
+    "as it is": {},
+}
+"""Ways to sharpen, from few evaluations to many."""
 COST: dict[str, tuple[Callable[[], Iterator[Split]], Any, tuple[int, ...]]] = {
-    "surnames, levenshtein": (some_names, "levenshtein", (5, 10, 20, 40)),
+    "surnames, edit similarity as a Python function": (some_names, edit, (5, 10, 20, 40)),
     "Fashion-MNIST, cosine as a compiled function": (some_images, cosine, (5, 10, 20, 40)),
 }
 
@@ -330,10 +346,10 @@ def cost() -> Iterator[str]:
         yield "|---|---|---|---|---|"
         for k in ks:
             yield cost_row(f"CRS, k = {k}", lambda k=k, s=similarity: crs(k, s, graph="nn-descent"), splits)
-            for n in LISTS:
+            for words, options in WAYS.items():
                 yield cost_row(
-                    f"sharpened CRS, k = {k}, n_neighbors = {n}",
-                    lambda k=k, n=n, s=similarity: sharpened(crs(k, s, graph="nn-descent"), n_neighbors=n),
+                    f"sharpened, k = {k}, {words}",
+                    lambda k=k, o=options, s=similarity: sharpened(crs(k, s, graph="nn-descent"), **o),
                     splits,
                 )
         yield cost_row("all objects (1-NN)", lambda s=similarity: covey.KeepAll(similarity=s), splits) + "\n"
@@ -352,9 +368,9 @@ def cost_row(name: str, make: Callable[[], Any], splits: list[Split]) -> str:
 
 COST_TEXT = f"""\
 Quality against evaluations, for similarities that cost: covey calls them pair by pair, without products of matrices
-that would bound them. All figures are means over {COST_SPLITS} random splits. CRS builds its graphs by NN-Descent, and
-`n_neighbors` is the length of the lists from which sharpening estimates gains. "All pairs" are the pairs of all objects
-to choose from, also across classes.
+that would bound them. All figures are means over {COST_SPLITS} random splits. CRS builds its graphs by NN-Descent. Its
+evaluations are included in those of sharpening. "All pairs" are the pairs of all objects to choose from, also across
+classes.
 """
 
 

@@ -49,7 +49,8 @@ def nearest(space: Space, k: int) -> NeighborLists:
     """The k most similar objects of the right side for every object of the left."""
     space.n_expected = space.n_left * space.n_right
     search = _Search(space, k, others=False)
-    tiles = [(rows, columns) for rows in search.starts for columns in range(0, space.n_right, TILE)]
+    # Tiles of different rows follow each other, so that threads seldom wait for the lists of the same rows.
+    tiles = [(rows, columns) for columns in range(0, space.n_right, TILE) for rows in search.starts]
     space.executor.run(lambda tile: search.tile(*tile), tiles, products=True)
     return search.lists
 
