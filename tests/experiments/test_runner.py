@@ -14,9 +14,10 @@ from sklearn.metrics import precision_score, recall_score
 import covey
 from covey import experiments
 from covey.experiments import METHODS, Fit, Method, Problem, Spec, read_records, summarise
-from covey.experiments.methods import crs, sharpened
+from covey.experiments.methods import crs
 from covey.experiments.names import sharpened_name
 from covey.experiments.records import FILE
+from covey.experiments.sharpening import sharpened
 from tests.experiments.iris import FEW, IRIS, iris, run
 
 

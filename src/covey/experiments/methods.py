@@ -1,13 +1,12 @@
-"""The selectors of covey as methods of an experiment: CRS with any k, CRS sharpened, and their rivals."""
+"""The selectors of covey as methods of an experiment: CRS with any k, and what it is measured against."""
 
 from typing import Any
 
-from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SHARPENED_CURVE, SPARSE
+from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SPARSE
 from covey.experiments.specs import Method
 from covey.selectors.crs import CRS
 from covey.selectors.delta_medoids import DeltaMedoids
 from covey.selectors.ds3 import DS3
-from covey.selectors.sharpened import Sharpened
 from covey.selectors.simple import KeepAll, RandomSelector
 
 
@@ -25,22 +24,6 @@ def crs(k: int, **options: Any) -> Method:
         return CRS(k, similarity=similarity, random_state=seed, n_jobs=n_jobs, **options)
 
     return Method(make, k=k, curve=CRS_CURVE)
-
-
-def sharpened(k: int, **options: Any) -> Method:
-    """CRS with k neighbors, sharpened; the options go to `covey.Sharpened`. CRS is fitted again, as `crs` fits it.
-
-    Examples
-    --------
-    >>> method = sharpened(10, size=0.02)
-    >>> method.k, method.make("cosine", 0, None)
-    (10, Sharpened(random_state=0, selector=CRS(random_state=0), size=0.02))
-    """
-
-    def make(similarity: Any, seed: int, n_jobs: int | None) -> Sharpened:
-        return Sharpened(crs(k).make(similarity, seed, n_jobs), random_state=seed, n_jobs=n_jobs, **options)
-
-    return Method(make, k=k, curve=SHARPENED_CURVE)
 
 
 BASELINES: dict[str, Method] = {
