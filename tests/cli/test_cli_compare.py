@@ -1,28 +1,36 @@
-"""`covey compare`: what it shows, which k it recommends, and when it recommends none."""
+"""`covey compare`: what it shows, what it recommends, and when it recommends nothing."""
 
 import os
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from covey.cli.comparison import choose_methods
 from covey.cli.recommend import chance_of, recommend
 from covey.experiments.records import Record
+from covey.experiments.sharpening import sharpened
 from tests.browser import assert_renders
 from tests.cli.commands import iris, one_line, texts
 
 
 def test_compare_shows_every_method_and_leaves_only_the_report(run):
     iris().to_csv("iris.csv", index=False)
-    code, out, _ = run("compare", "iris.csv", "-l", "species", "-k", "3,10,20", "--folds", 3, "--html", "r.html")
+    code, out, _ = run("compare", "iris.csv", "-l", "species", "-k", "3,20", "--folds", 3, "--html", "r.html")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[1:9]] == [
-        "CRS-k3", "CRS-k10", "CRS-k20", "delta-medoids", "DS3", "random-5%", "full-100%", "Recommended:",
+        "CRS-k3", "CRS-k20", "sharpened-k3", "sharpened-k20", "delta-medoids", "DS3", "random-5%", "full-100%",
     ]  # fmt: skip
+    recommended, command, page = out.splitlines()[9:]
+    assert recommended.startswith("Recommended: ")
+    assert command.startswith("To select so: covey select iris.csv --label species -k ")
+    assert page == "r.html"
     assert sorted(os.listdir()) == ["iris.csv", "r.html"]  # the records have done their work
     shown = assert_renders(Path("r.html").resolve(), phone=True)
-    assert "Recommended: k = " in shown
+    assert recommended in shown
+    assert command in shown
     assert "stands for" in shown
 
 
@@ -51,16 +59,51 @@ def fit(k, seed, score, method="CRS-k"):
     ]
 
 
-def test_the_k_with_fewest_objects_within_one_standard_error_is_recommended():
+def candidates(*ks):
+    return choose_methods(["crs", "sharpened"], ks, sharpened).candidates
+
+
+def test_what_selects_fewest_objects_within_one_standard_error_is_recommended():
     scores = {2: (0.90, 0.92), 5: (0.93, 0.95), 10: (0.93, 0.94), 20: (0.80, 0.82)}
     records = [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
-    found = recommend(records, {f"CRS-k{k}": k for k in scores})
-    assert found.k == 10  # .935 is within .01 of .94; .81 is not
-    assert found.reason.endswith("it selects 20.00% of the objects instead of 25.00%.")
-    alone = recommend(fit(3, 0, 0.9), {"CRS-k3": 3})
-    assert alone.reason == "k = 3: it has the best F1, 0.900, and no k as good selects fewer objects."
-    assert recommend([], {}) is None
+    found = recommend(records, candidates(*scores))
+    assert found.method == "CRS-k10"  # .935 is within .01 of .94; .81 is not
+    assert found.reason.endswith("0.940 by CRS with k = 5, and it selects 20.00% of the objects instead of 25.00%.")
+    alone = recommend(fit(3, 0, 0.9), candidates(3))
+    assert alone.reason == "CRS with k = 3: it has the best F1, 0.900, and nothing as good selects fewer objects."
+    assert recommend([], candidates(3)) is None
     assert recommend(fit(3, 0, 0.9), {}) is None
+
+
+def test_sharpened_methods_are_recommended_by_the_same_rule():
+    plain = [r for seed, value in enumerate((0.93, 0.95)) for r in fit(5, seed, value)]
+    sharp = [r for seed, value in enumerate((0.93, 0.94)) for r in fit(20, seed, value, "sharpened-k")]
+    found = recommend([*plain, *sharp], candidates(5, 20))
+    assert found.method == "sharpened-k20"
+    assert found.sentence.startswith("Recommended: sharpened CRS with k = 20: its F1 of 0.935 is within one standard")
+    same_size = [r for seed in (0, 1) for r in fit(5, seed, 0.96, "sharpened-k")]
+    assert recommend([*plain, *same_size], candidates(5)).method == "sharpened-k5"
+
+
+def test_the_chance_of_each_candidate_is_corrected_for_all_that_were_tried():
+    """Sharpened methods that do no better than chance make it harder for CRS to be recommended."""
+    records = fit(3, 0, 0.61)
+    assert 0.05 / 8 < chance_of(records) < 0.05
+    assert recommend(records, candidates(3)).method == "CRS-k3"
+    others = [r for k in range(3, 11) for r in fit(k, 0, 0.5, "sharpened-k")]
+    assert recommend([*records, *others], candidates(*range(3, 11))).method is None
+
+
+def test_the_recommended_command_can_be_run(run):
+    iris().to_csv("my flowers.csv", index=False)
+    common = ("my flowers.csv", "-l", "species", "--id", "name", "--scale", "-s", "euclidean")
+    out = run("compare", *common, "--methods", "sharpened", "-k", "9", "--folds", 2, "--html", "r.html")[1]
+    command = shlex.split(out.split("To select so: ")[1].splitlines()[0])
+    assert command == [
+        "covey", "select", "my flowers.csv", "--label", "species", "--scale", "--id", "name",
+        "--similarity", "euclidean", "-k", "9", "--sharpen",
+    ]  # fmt: skip
+    assert run(*command[1:])[0] == 0
 
 
 def test_a_report_can_show_more_methods_than_there_are_colors(run):
@@ -70,6 +113,13 @@ def test_a_report_can_show_more_methods_than_there_are_colors(run):
         "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", ks, "--folds", 2, "--html", "r.html"
     )
     assert (code, err) == (0, "")
+
+
+def test_figures_side_by_side_show_one_k_if_there_are_many_methods():
+    some = choose_methods(["crs", "sharpened", "all"], [2, 3], sharpened)
+    assert some.beside("CRS-k2") == tuple(some.methods)
+    many = choose_methods(["crs", "sharpened", "all"], range(2, 9), sharpened)
+    assert many.beside("sharpened-k5") == ("CRS-k5", "sharpened-k5", "full-100%")
 
 
 @pytest.mark.parametrize("similarity", ["levenshtein", "indel", "osa", "jaro-winkler"])
@@ -84,7 +134,7 @@ def test_compare_takes_every_similarity_of_strings(run, similarity):
 def test_compare_shows_the_k_that_it_recommends(run):
     iris().to_csv("iris.csv", index=False)
     out = run("compare", "iris.csv", "-l", "species", "--methods", "crs,random", "-k", "3,15", "--html", "r.html")[1]
-    k = out.split("Recommended: k = ")[1].split(":")[0]
+    k = out.split("Recommended: CRS with k = ")[1].split(":")[0]
     page = Path("r.html").read_text()
     assert f"CRS-k{k}: of each cluster the" in page
     assert page.count(": of each cluster the") == 1
@@ -104,8 +154,8 @@ def test_random_labels_get_no_recommendation(run):
 
 
 def test_a_method_that_beats_chance_where_no_k_does_is_named():
-    found = recommend([*fit(3, 0, 0.5), *fit(1, 0, 0.9, "random-")], {"CRS-k3": 3})
-    assert found.k is None
+    found = recommend([*fit(3, 0, 0.5), *fit(1, 0, 0.9, "random-")], candidates(3))
+    assert found.method is None
     assert found.reason.startswith("no k answers better than chance; random-1 does.")
 
 

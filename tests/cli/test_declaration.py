@@ -11,7 +11,7 @@ from typing import Annotated
 import pytest
 
 from covey.cli.app import app
-from covey.cli.declaration import argument, command, option, typer
+from covey.cli.declaration import argument, command, option, typer, words
 from covey.cli.files.formats import Format
 from covey.cli.files.reading import READERS
 from covey.cli.files.writing import FILE_WRITERS, MATRIX_WRITERS, TEXT_WRITERS
@@ -45,6 +45,12 @@ def test_the_fields_of_a_dataclass_become_parameters_and_come_back_as_one():
     assert run.__doc__ == "Greet."
     run(path="a", often=2, loud=True)
     assert seen == [More("a", 2, True)]
+
+
+def test_values_are_turned_back_into_what_the_user_has_typed():
+    assert words(More("a b", 3, False)) == ["a b"]
+    assert words(More("a", 2, True)) == ["a", "--often", "2", "--loud"]
+    assert words(Source("x.txt", form=Format.csv, label="kind")) == ["x.txt", "--format", "csv", "--label", "kind"]
 
 
 def test_commands_show_shared_options_with_the_same_words_and_defaults():

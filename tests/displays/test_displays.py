@@ -34,6 +34,7 @@ SELECTORS = {
     "DS3, outliers": covey.DS3(budget=3, outliers=True, beta=0.1),
     "RandomSelector": covey.RandomSelector(0.2, random_state=0),
     "KeepAll": covey.KeepAll(),
+    "Sharpened": covey.Sharpened(covey.CRS(5), random_state=0),
 }
 
 

@@ -4,8 +4,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 import covey
-from covey.experiments import METHODS, figures
-from covey.experiments.methods import crs
+from covey.experiments import figures
 from tests.experiments.iris import FEW, IRIS, iris, run, shown_of
 
 
@@ -15,13 +14,6 @@ def test_methods_are_compared_over_clusters(tmp_path):
     assert set(found.names) == set(FEW)
     assert found.n_blocks == 3
     assert figures.comparison_over_clusters(records, "elsewhere", "recall") is None
-
-
-def test_the_trade_off_is_a_curve_along_k_whatever_methods_are_called(tmp_path):
-    methods = {"few": crs(8), "CRS-k in name only": METHODS["random-5%"], "many": crs(3)}
-    axes, *_ = shown_of(figures.trade_off, run(tmp_path, IRIS, methods), IRIS).figure.axes
-    assert [text.get_text() for text in axes.texts] == ["8", "3"]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["CRS, k as written", "CRS-k in name only"]
 
 
 def test_every_bar_chart_has_a_bar_for_each_method_and_cluster(tmp_path):

@@ -8,13 +8,16 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 from sklearn.metrics import precision_score, recall_score
 
 import covey
 from covey import experiments
 from covey.experiments import METHODS, Fit, Method, Problem, Spec, read_records, summarise
 from covey.experiments.methods import crs
+from covey.experiments.names import sharpened_name
 from covey.experiments.records import FILE
+from covey.experiments.sharpening import sharpened
 from tests.experiments.iris import FEW, IRIS, iris, run
 
 
@@ -65,7 +68,8 @@ def without_k(path):
     """The file as it was written before records held k."""
     fits = [json.loads(line) for line in path.read_text().splitlines()]
     for record in (record for fit in fits for record in fit):
-        del record["k"]
+        for name in ("k", "curve", "shared_evaluations"):
+            del record[name]
     path.write_text("".join(json.dumps(fit) + "\n" for fit in fits))
 
 
@@ -74,6 +78,21 @@ def test_records_hold_k(tmp_path):
     records = run(tmp_path, IRIS, methods)
     assert {r.method: r.k for r in records} == {"random-5%": None, "full-100%": None, "CRS-k5": 5, "any name": 4}
     assert {row.method: row.k for row in summarise(records, IRIS)}["any name"] == 4
+
+
+def test_sharpened_crs_is_a_curve_of_its_own_and_all_its_evaluations_count(tmp_path):
+    records = run(tmp_path, IRIS, {"plain": crs(5), "sharp": sharpened(5, max_rounds=1)})
+    assert {(r.method, r.k, r.curve) for r in records} == {("plain", 5, "CRS"), ("sharp", 5, "sharpened CRS")}
+    split = iris(0, None)
+    selector = sharpened(5, max_rounds=1).make("cosine", 0, None).fit(split.X, split.y)
+    mine = [r for r in records if r.method == "sharp"]
+    assert sum(r.n_evaluations for r in mine) + mine[0].shared_evaluations == selector.n_evaluations_
+    assert {r.shared_evaluations for r in records if r.method == "plain"} == {0}
+    plain, sharp = summarise(records, IRIS)
+    n_pairs = sum(size * (size - 1) / 2 for size in np.bincount(split.y))
+    assert sharp.scan_rate == pytest.approx(selector.n_evaluations_ / n_pairs)
+    assert sharp.percentage == plain.percentage
+    assert sharpened_name(5) == "sharpened-k5"
 
 
 def test_records_without_k_are_read_and_resumed(tmp_path):

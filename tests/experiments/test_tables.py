@@ -5,6 +5,7 @@ import pytest
 
 import covey
 from covey.experiments import Method, Problem, read_records, summarise
+from covey.experiments.tables import by_seed
 from tests.experiments.iris import FEW, IRIS, iris, run
 
 
@@ -19,6 +20,8 @@ def test_a_row_holds_means_over_clusters_then_over_seeds(tmp_path):
     per_seed = [np.mean([r.recall for r in records if (r.method, r.seed) == ("CRS-k5", seed)]) for seed in (0, 1)]
     assert by_method["CRS-k5"].recall == pytest.approx(np.mean(per_seed))
     assert by_method["CRS-k5"].spread[1] == pytest.approx(np.std(per_seed))
+    f1 = by_seed(r for r in records if r.method == "CRS-k5")[:, 2]
+    assert by_method["CRS-k5"].f1_error == pytest.approx(np.std(f1, ddof=1) / 2**0.5)
 
 
 def test_all_pairs_of_an_asymmetric_similarity_are_a_scan_rate_of_one(tmp_path):

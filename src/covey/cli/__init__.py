@@ -15,6 +15,6 @@ The way of the data through `select` and `compare`:
 4. The command hands the objects to the library and writes what comes back.
 
 `similarities.py` knows the similarities by name. `classify` and `inspect` read a model file by `model.py`.
-`comparison.py` says what `compare` runs and shows, and `recommend.py` finds the number of neighbors that the results
-speak for. `terminal.py` prints, and `misuse.py` holds the error of options that make no sense.
+`comparison.py` says what `compare` runs and shows, and `recommend.py` finds the method and the number of neighbors
+that the results speak for. `terminal.py` prints, and `misuse.py` holds the error of options that make no sense.
 """

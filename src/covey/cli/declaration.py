@@ -50,6 +50,20 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def words(values: Any) -> list[str]:
+    """Return what a user types to pass the values of a dataclass of options; defaults are left out."""
+    hints = get_type_hints(type(values), include_extras=True)
+    typed = []
+    for field in fields(values):
+        value = getattr(values, field.name)
+        if value != field.default:
+            declared = hints[field.name].__metadata__[0]
+            # Until typer reads a declaration, the first name is where the default is going to be; arguments have none.
+            names = [name for name in (declared.default,) if isinstance(name, str)]
+            typed += [*names, *([] if value is True else [str(value)])]
+    return typed
+
+
 def _parameters(group: Any) -> list[inspect.Parameter]:
     """Return a parameter for each field of a dataclass."""
     hints = get_type_hints(group, include_extras=True)

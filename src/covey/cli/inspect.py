@@ -34,7 +34,8 @@ def inspect(inspection: Inspection) -> None:
 
     The columns of the table are: how many members a cluster has, how many represent it (few), how many neighbors each
     member has (k), the coverage reached, the homogeneity (the mean similarity of two members), the threshold (no member
-    covers another that is less similar), and how many members no other member can cover (alone). The scan rate is the
+    covers another that is less similar, unless the selection was sharpened: then the most similar representative covers
+    every member), and how many members no other member can cover (alone). The scan rate is the
     share of all pairs whose similarity was evaluated.
 
     Example: `covey inspect flowers.covey`
@@ -43,7 +44,8 @@ def inspect(inspection: Inspection) -> None:
     if inspection.as_json:
         print(json.dumps(found, indent=2))
         return
-    print(visible(f"{found['method']} on {found['objects']}, by {found['similarity']}"))
+    unchanged = " (no exchange of representatives was found to help)" if found["sharpened"] is False else ""
+    print(visible(f"{found['method']}{unchanged} on {found['objects']}, by {found['similarity']}"))
     print(visible(f"made from {found['made_from']}; {found['evaluations']:,} evaluations"), end=", ")
     print(f"scan rate {found['scan_rate']:.3f}")
     show(list(TITLES.values()), [[cell(cluster[key]) for key in TITLES] for cluster in found["clusters"]])
@@ -59,10 +61,12 @@ def contents(path: str) -> dict[str, Any]:
     model = read_model(path, ModelFile(path), to_look_at=True)
     selector = model.classifier.selector_
     parameters = {key: value for key, value in selector.get_params().items() if _is_plain(value)}
-    n_neighbors = parameters.get("n_neighbors")
+    inner: Any = getattr(selector, "selector_", selector)  # of a sharpened selection, k is that of what was sharpened
+    n_neighbors = inner.get_params().get("n_neighbors")
     return {
         "file": path,
-        "method": type(selector).__name__,
+        "method": " ".join(type(used).__name__ for used in dict.fromkeys((selector, inner))),
+        "sharpened": getattr(selector, "sharpened_", None),
         "parameters": parameters,
         "similarity": model.recipe.similarity_name,
         "objects": model.recipe.described(),

@@ -1,21 +1,21 @@
-"""Which number of neighbors, k, to take, going by the records of a comparison; none if no answer is better than chance.
+"""Which k to take, and whether to sharpen, going by the records of a comparison; nothing if all answers are chance.
 
-1. A k is only considered if some k answers better than chance (`chance_of`).
-2. Of the k whose F1 is within one standard error of the best, the one that selects fewest objects is recommended. This
+1. A method is only recommended if one with some k, sharpened or not, answers better than chance (`chance_of`).
+2. Of those whose F1 is within one standard error of the best, the one that selects fewest objects is recommended. This
    is the one-standard-error rule of Breiman, Friedman, Olshen and Stone (Classification and Regression Trees, 1984).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
 
 import numpy as np
 
 from covey.experiments.records import Record
-from covey.experiments.tables import by_seed
+from covey.experiments.tables import by_seed, standard_error
 
 SIGNIFICANCE = 0.05
-"""How likely, at most, some k may seem better than chance where none is: the usual 5 percent."""
+"""How likely, at most, something may seem better than chance where nothing is: the usual 5 percent."""
 PAIRED = 2
 """How many times larger the variance of the agreement is than that of independent answers, at most.
 
@@ -26,21 +26,40 @@ labels we measured 1.4 to 2.0 times.
 
 
 @dataclass(frozen=True)
-class Recommendation:
-    """A k and why it is recommended; or None, and why no k can be recommended."""
+class Candidate:
+    """A method that can be recommended.
 
-    k: int | None
+    Attributes
+    ----------
+    words : str
+        What a sentence calls it.
+    options : tuple of str
+        The options of `covey select` that use it.
+    k : int
+    """
+
+    words: str
+    options: tuple[str, ...]
+    k: int
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The name of a method and why it is recommended; or None, and why none can be recommended."""
+
+    method: str | None
     reason: str
 
     @property
     def sentence(self) -> str:
-        return f"Recommended: {self.reason}" if self.k is not None else f"No recommendation: {self.reason}"
+        return f"Recommended: {self.reason}" if self.method is not None else f"No recommendation: {self.reason}"
 
 
 @dataclass(frozen=True)
 class Tried:
-    """How well a k did: its F1 in each fold, and the share of the objects that it selects."""
+    """How well a method did: its F1 in each fold, and the share of the objects that it selects."""
 
+    words: str
     scores: list[float]
     share: float
 
@@ -48,49 +67,45 @@ class Tried:
     def f1(self) -> float:
         return fmean(self.scores)
 
-    @property
-    def standard_error(self) -> float:
-        return stdev(self.scores) / len(self.scores) ** 0.5 if len(self.scores) > 1 else 0.0
 
+def recommend(records: Sequence[Record], candidates: Mapping[str, Candidate]) -> Recommendation | None:
+    """Recommend one of the candidates, which are given by the names of methods, or say why none can be.
 
-def recommend(records: Sequence[Record], ks: Mapping[str, int]) -> Recommendation | None:
-    """Recommend one of the k that were tried, or say why none can be; None if no k was tried.
-
-    `ks` says which methods differ only in k, by their names.
+    None if no candidate was tried.
     """
     methods: dict[str, list[Record]] = {}
     for record in records:
         methods.setdefault(record.method, []).append(record)
-    curve = {ks[name]: own for name, own in methods.items() if name in ks}
-    if not curve:
+    tried = {name: own for name, own in methods.items() if name in candidates}
+    if not tried:
         return None
-    level = SIGNIFICANCE / len(curve)  # Bonferroni's correction for several k
-    if not any(chance_of(own) < level for own in curve.values()):
-        others = [name for name, own in methods.items() if name not in ks and chance_of(own) < level]
+    level = SIGNIFICANCE / len(tried)  # Bonferroni's correction for several candidates
+    if not any(chance_of(own) < level for own in tried.values()):
+        others = [name for name, own in methods.items() if name not in candidates and chance_of(own) < level]
         return Recommendation(None, _nothing_found(others))
-    return _smallest_near_the_best({k: _tried(own) for k, own in curve.items()})
+    return _smallest_near_the_best({name: _tried(candidates[name], own) for name, own in tried.items()})
 
 
-def _tried(records: Sequence[Record]) -> Tried:
+def _tried(candidate: Candidate, records: Sequence[Record]) -> Tried:
     share = sum(record.selected for record in records) / sum(record.size for record in records)
-    return Tried(by_seed(records)[:, 2].tolist(), share)
+    return Tried(candidate.words, by_seed(records)[:, 2].tolist(), share)
 
 
-def _smallest_near_the_best(tried: Mapping[int, Tried]) -> Recommendation:
-    """Recommend the k that selects fewest objects of those within one standard error of the best."""
-    best = max(tried, key=lambda k: tried[k].f1)
-    error = tried[best].standard_error
-    near = [k for k, own in tried.items() if own.f1 >= tried[best].f1 - error]
-    k = min(near, key=lambda k: (tried[k].share, -tried[k].f1))
-    if k == best:
-        reason = f"k = {k}: it has the best F1, {tried[k].f1:.3f}, and no k as good selects fewer objects."
-        return Recommendation(k, reason)
+def _smallest_near_the_best(tried: Mapping[str, Tried]) -> Recommendation:
+    """Recommend the method that selects fewest objects of those within one standard error of the best."""
+    best = max(tried.values(), key=lambda own: own.f1)
+    error = standard_error(best.scores)
+    near = [name for name, own in tried.items() if own.f1 >= best.f1 - error]
+    name = min(near, key=lambda name: (tried[name].share, -tried[name].f1))
+    own = tried[name]
+    if own is best:
+        reason = f"{own.words}: it has the best F1, {own.f1:.3f}, and nothing as good selects fewer objects."
+        return Recommendation(name, reason)
     reason = (
-        f"k = {k}: its F1 of {tried[k].f1:.3f} is within one standard error ({error:.3f}) of the best, "
-        f"{tried[best].f1:.3f} at k = {best}, and it selects {tried[k].share:.2%} of the objects instead of "
-        f"{tried[best].share:.2%}."
+        f"{own.words}: its F1 of {own.f1:.3f} is within one standard error ({error:.3f}) of the best, "
+        f"{best.f1:.3f} by {best.words}, and it selects {own.share:.2%} of the objects instead of {best.share:.2%}."
     )
-    return Recommendation(k, reason)
+    return Recommendation(name, reason)
 
 
 def _nothing_found(others: Sequence[str]) -> str:

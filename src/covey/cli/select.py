@@ -1,6 +1,7 @@
 """`covey select`: pick representatives of each cluster of a table, and write them, a model and a picture."""
 
 import logging
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -57,6 +58,22 @@ class Selection:
             "of its cluster), a number, or none.",
         ),
     ] = "homogeneity"
+    sharpen: Annotated[
+        bool,
+        option(
+            "--sharpen",
+            what="Exchange representatives for rows that tell the clusters apart, so that covey classify errs less. "
+            "This evaluates more similarities.",
+        ),
+    ] = False
+    size: Annotated[
+        str | None,
+        option(
+            "--size",
+            what="With --sharpen: how many rows are selected in all, as a number or as a share such as 0.02. By "
+            "default as many as without --sharpen.",
+        ),
+    ] = None
     refine: Annotated[bool, option("--refine", what="Look for a smaller selection with the same coverage.")] = False
     graph: Annotated[
         Graph,
@@ -79,6 +96,22 @@ class Selection:
             "graph": str(self.graph),
             "random_state": self.seed,
         }
+
+    def total(self) -> float | None:
+        """Return how many rows are selected in all, a number or a share; None leaves it to CRS."""
+        if self.size is None:
+            return None
+        if not self.sharpen:
+            raise MisuseError("--size is for --sharpen; without it, -k and --coverage decide how many rows there are.")
+        try:
+            size = float(self.size)
+        except ValueError:
+            size = math.nan
+        if self.size.isdecimal() and size >= 1:
+            return int(size)
+        if not 0 < size < 1:  # nor is a nan
+            raise MisuseError(f"--size must be a whole number of rows or a share between 0 and 1, got {self.size!r}.")
+        return size
 
 
 @dataclass(frozen=True)
@@ -114,26 +147,27 @@ def select(
     """Select the few rows that stand for the many, cluster by cluster.
 
     OUT gets the selected rows with all their columns, and four more: covey_row (the number of the row in DATA, from 0),
-    covey_cluster, covey_rank (1 for the row that was selected first) and covey_covers (how many rows it stands for).
+    covey_cluster, covey_rank (1 for the row that was selected first; with --sharpen, for the row that stands for most)
+    and covey_covers (how many rows it stands for).
 
     Example: `covey select flowers.csv --label species -k 5 -o few.csv --model flowers.covey --picture map.html`
     """
     log_to_terminal(running.quiet)
     parameters = selection.parameters() | {"n_jobs": running.jobs, "verbose": running.verbose}
+    size = selection.total()
     _check_outputs(source, output, files, replacing.force)
     with unfinished("nothing was written; run the same command again."):
         loaded = _load(source, output, files, running.verbose)
-        selector = covey.CRS(similarity=loaded.similarity, **parameters)
+        selector: Any = covey.CRS(similarity=loaded.similarity, **parameters)
+        if selection.sharpen and _can_be_sharpened(loaded.labels, size):
+            selector = covey.Sharpened(
+                selector, size=size, random_state=selection.seed, n_jobs=running.jobs, verbose=running.verbose
+            )
         rejection = _rejection(files.rejection_rate, loaded.labels)
         fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels)
         _write(fitted, loaded, output, files, source.path, replacing.force, running.verbose)
     if running.verbose:
-        found = fitted.selector_.prototypes_.values()
-        say(f"compared: {loaded.recipe.summary()}")
-        say(
-            f"{fitted.selector_.sample_indices_.size} of {sum(p.members.size for p in found)} rows selected from "
-            f"{len(found)} cluster(s); {fitted.selector_.n_evaluations_:,} similarities evaluated."
-        )
+        _summarise(fitted.selector_, loaded)
 
 
 def _check_outputs(source: Source, output: Output, files: MoreFiles, force: bool) -> None:
@@ -173,6 +207,22 @@ def _load(source: Source, output: Output, files: MoreFiles, verbose: bool) -> "L
     return loaded
 
 
+def _can_be_sharpened(labels: Any, size: float | None) -> bool:
+    """Return whether there are clusters to tell apart; refuse a size that is too small for them before the work."""
+    clusters = sorted(set(labels))
+    if len(clusters) < 2:
+        only = f"but all labels are {str(clusters[0])!r}; is --label right?"
+        if size is not None:
+            raise ValueError(f"--size needs at least two clusters to tell apart, {only}")
+        logger.warning("--sharpen needs at least two clusters to tell apart, %s Rows are selected without it.", only)
+        return False
+    rows = size if size is None or size >= 1 else round(size * len(labels))
+    if rows is not None and rows < len(clusters):
+        share = "" if rows == size else f", which is {rows} of {len(labels)} rows"
+        raise ValueError(f"--size must allow for one row of each of the {len(clusters)} clusters, got {size}{share}.")
+    return True
+
+
 def _rejection(rate: float | None, labels: Any) -> dict[str, Any]:
     """Return the parameters of rejection, if a rate is asked for."""
     if rate is None:
@@ -200,6 +250,18 @@ def _write(
     # The rows come last, because whoever reads them from a pipe may leave early.
     numbers = loaded.recipe.settings.numbers
     write(output.out, loaded.block.take(rows), _added(fitted), output.out_form, numbers=numbers, force=force)
+
+
+def _summarise(selector: Any, loaded: "Loaded") -> None:
+    """Say what was compared, selected and evaluated."""
+    found = selector.prototypes_.values()
+    say(f"compared: {loaded.recipe.summary()}")
+    say(
+        f"{selector.sample_indices_.size} of {sum(p.members.size for p in found)} rows selected from "
+        f"{len(found)} cluster(s); {selector.n_evaluations_:,} similarities evaluated."
+    )
+    if not getattr(selector, "sharpened_", True):
+        say("no exchange of rows was found to help; these are the rows that are selected without --sharpen.")
 
 
 def _added(fitted: Any) -> dict[str, Any]:

@@ -52,6 +52,9 @@ DRAWN_MAP = DrawnColors(representative="crimson", covered="0.6")
 DRAWN_POINTS = DrawnColors(representative="crimson", covered="silver")
 """Points in the plane, in reports of experiments."""
 
+REFERENCE_LINE = "0.35"
+"""A line across a figure that everything else is held against."""
+
 
 def of_things(n: int) -> list[Any]:
     """A color for each of n things (clusters, methods) that are as easy to tell apart as n colors can be.

@@ -11,7 +11,8 @@ from covey.prototype import Prototype
 def fitted_selector(estimator: Any) -> Any:
     """The estimator itself if it is a selector, or the selector of a classifier; refused if it is not fitted."""
     check_is_fitted(estimator)
-    selector = getattr(estimator, "selector_", estimator)
+    # A selector may have an attribute selector_ as well, the one inside it, which is not what is asked for.
+    selector = estimator if hasattr(estimator, "prototypes_") else getattr(estimator, "selector_", None)
     if not hasattr(selector, "prototypes_"):
         raise TypeError(
             f"estimator must be a fitted selector or NearestPrototypeClassifier, got {type(estimator).__name__}."

@@ -3,10 +3,12 @@
 specs.py      what an experiment is made of: Method, Problem, Split, and Spec, a section of a report
 names.py      what methods are called
 methods.py    the selectors of covey as methods
+sharpening.py sharpened CRS as a method
 runner.py     `run` does fits and records them; `report` makes the report that specs declare
 records.py    Record, what a method did for one cluster, and the file of records
 tables.py     tables made of records
 figures.py    figures made of records
+curves.py     figures of quality against size and against evaluations
 paper/        what is the paper's: PROBLEMS, METHODS, PAPER, and `reproduce`, which runs all of it
 
 The paper's methods and problems are at hand:

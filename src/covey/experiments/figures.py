@@ -14,7 +14,6 @@ from covey.displays.report import Gallery, Picture
 from covey.evaluation.statistics import Comparison, compare
 from covey.experiments.records import Record
 from covey.experiments.specs import Results
-from covey.experiments.tables import Row, summarise
 from covey.runtime.extras import require
 
 SCORES = ("precision", "recall")
@@ -79,40 +78,6 @@ def _draw_comparison(axes: Any, found: Comparison, title: str) -> None:
     labels = {"label_fmt_left": "{label} ({rank:.2f})  ", "label_fmt_right": "  ({rank:.2f}) {label}"}
     posthocs.critical_difference_diagram(ranks, adjusted, ax=axes, text_h_margin=0.1, color_palette=palette, **labels)
     axes.set_title(plain(title), loc="left", fontsize=10)
-
-
-def trade_off(results: Results) -> Iterable[Picture]:
-    """Precision and recall against the share selected, and against the scan rate; methods with a k are a curve."""
-    rows = summarise(results.records, results.problems)
-    if not rows:
-        return
-    curve = [row for row in rows if row.k is not None]
-    others = [row for row in rows if row.k is None]
-    drawn = figure(10, 7)
-    panels = drawn.subplots(2, 2, sharex="col", sharey="row")
-    for axes_row, score in zip(panels, SCORES, strict=True):
-        for axes, (title, x) in zip(
-            axes_row, {"selected, %": "percentage", "scan rate": "scan_rate"}.items(), strict=True
-        ):
-            _draw_trade_off(axes, curve, others, x, score)
-            axes.set(xlabel=title, ylabel=score, xscale="log" if x == "percentage" else "linear")
-            axes.grid(alpha=0.3)
-    panels[0, 0].legend()
-    yield Picture(
-        "trade-off", drawn, "Precision and recall against the share selected (log) and against the scan rate."
-    )
-
-
-def _draw_trade_off(axes: Any, curve: Sequence[Row], others: Sequence[Row], x: str, y: str) -> None:
-    """One panel: a curve with k written beside each point, and a mark for each of the other methods."""
-    places = [(getattr(row, x), getattr(row, y)) for row in curve]
-    if curve:
-        axes.plot(*zip(*places, strict=True), marker="o", markersize=4, linewidth=1, label="CRS, k as written")
-    for row, place in zip(curve, places, strict=True):
-        axes.annotate(str(row.k), place, xytext=(4, 4), textcoords="offset points", fontsize=8)
-    for number, row in enumerate(others, start=1):  # the curve has matplotlib's color C0
-        mark = {"marker": "Xs^vD"[number % 5], "color": f"C{number}", "label": row.method}
-        axes.scatter(getattr(row, x), getattr(row, y), zorder=3, **mark)
 
 
 def bar_charts(results: Results) -> Iterable[Picture]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from covey.experiments.names import ALL, DELTA_MEDOIDS, RANDOM, SPARSE
+from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SPARSE
 from covey.experiments.specs import Method
 from covey.selectors.crs import CRS
 from covey.selectors.delta_medoids import DeltaMedoids
@@ -19,7 +19,11 @@ def crs(k: int, **options: Any) -> Method:
     >>> method.k, method.make("cosine", 0, None)
     (10, CRS(coverage=0.9, random_state=0))
     """
-    return Method(lambda s, seed, n_jobs: CRS(k, similarity=s, random_state=seed, n_jobs=n_jobs, **options), k=k)
+
+    def make(similarity: Any, seed: int, n_jobs: int | None) -> CRS:
+        return CRS(k, similarity=similarity, random_state=seed, n_jobs=n_jobs, **options)
+
+    return Method(make, k=k, curve=CRS_CURVE)
 
 
 BASELINES: dict[str, Method] = {

@@ -5,6 +5,8 @@ A record holds the name of its method, so a name must not change once records ar
 
 DELTA_MEDOIDS, SPARSE, RANDOM, ALL = "delta-medoids", "DS3", "random-5%", "full-100%"
 """The methods that CRS is measured against, as the paper's Table 1 calls them; DS3 selects by sparse optimisation."""
+CRS_CURVE, SHARPENED_CURVE = "CRS", "sharpened CRS"
+"""What the methods that differ only in k are called together. Figures draw each of the two as a curve along k."""
 
 
 def crs_name(k: int) -> str:
@@ -16,3 +18,14 @@ def crs_name(k: int) -> str:
     'CRS-k10'
     """
     return f"CRS-k{k}"
+
+
+def sharpened_name(k: int) -> str:
+    """The name of sharpened CRS with k neighbors.
+
+    Examples
+    --------
+    >>> sharpened_name(10)
+    'sharpened-k10'
+    """
+    return f"sharpened-k{k}"

@@ -37,7 +37,7 @@ class Record:
     homogeneity : float or None
         Of the cluster, if the method has computed it.
     n_evaluations : int
-        How often the similarity was computed to select the representatives.
+        How often the similarity was computed to select the representatives, for this cluster alone.
     scan_rate : float
         The same, as a share of all pairs of the cluster.
     seconds : float
@@ -50,6 +50,10 @@ class Record:
     k : int or None
         The number of neighbors, if the method has one. Files written before version 0.2 do not hold it; `run` then
         takes it from the method.
+    curve : str or None
+        What methods that differ only in k are called together. It is None in files without k, as well.
+    shared_evaluations : int
+        How often the similarity was computed for all clusters together, beside the evaluations for each of them.
     """
 
     problem: str
@@ -67,6 +71,8 @@ class Record:
     predicted: dict[str, int]
     representatives: list[list[int]]
     k: int | None = None
+    curve: str | None = None
+    shared_evaluations: int = 0
 
     @property
     def fit(self) -> Fit:

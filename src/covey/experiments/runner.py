@@ -66,7 +66,7 @@ def run(
             bar.note(f"{fit.problem}, {fit.method}, seed {fit.seed}")
             problem, method = problems[fit.problem], methods[fit.method]
             split = split_of(fit.problem, fit.seed if problem.drawn else 0)
-            records = _measure(fit, method.k, method.make(problem.similarity, fit.seed, n_jobs), split)
+            records = _measure(fit, method, method.make(problem.similarity, fit.seed, n_jobs), split)
             append(file, records)
             bar.advance()
             logger.info("%d of %d: %s, %s, seed %d, fitted in %.1f s", number, len(left), *fit, records[0].seconds)
@@ -120,7 +120,7 @@ def _in_order(fits: set[Fit], problems: Mapping[str, Problem], methods: Mapping[
     return sorted(fits, key=lambda fit: (problem_at[fit.problem], fit.seed, method_at[fit.method]))
 
 
-def _measure(fit: Fit, k: int | None, selector: Any, split: Split) -> list[Record]:
+def _measure(fit: Fit, method: Method, selector: Any, split: Split) -> list[Record]:
     """Select representatives, classify the queries by them, and record both for each cluster."""
     start = time.perf_counter()
     model = NearestPrototypeClassifier(selector).fit(split.X, split.y)
@@ -128,9 +128,11 @@ def _measure(fit: Fit, k: int | None, selector: Any, split: Split) -> list[Recor
     labels = model.classes_
     guess = np.searchsorted(labels, model.predict(split.queries))
     given = np.bincount(guess, minlength=labels.size)
+    prototypes = model.selector_.prototypes_
+    shared = int(model.selector_.n_evaluations_) - sum(int(own.n_evaluations) for own in prototypes.values())
     records = []
     for at, label in enumerate(labels):
-        prototype = model.selector_.prototypes_[label]
+        prototype = prototypes[label]
         answers = np.bincount(guess[split.truth == label], minlength=labels.size)
         hits = int(answers[at])
         homogeneity = float(prototype.homogeneity)
@@ -150,7 +152,9 @@ def _measure(fit: Fit, k: int | None, selector: Any, split: Split) -> list[Recor
                 seconds=seconds,
                 predicted={str(other): int(n) for other, n in zip(labels, answers, strict=True) if n},
                 representatives=_listed(prototype),
-                k=k,
+                k=method.k,
+                curve=method.curve,
+                shared_evaluations=shared,
             )
         )
     return records
@@ -164,7 +168,7 @@ def _listed(prototype: Prototype) -> list[list[int]]:
 
 
 def with_k(record: Record, methods: Mapping[str, Method]) -> Record:
-    """The record; if it was written before records held k, with the k of its method."""
-    if record.k is not None or record.method not in methods:
+    """The record; if it was written before records held k and its curve, with those of its method."""
+    if record.curve is not None or record.method not in methods:
         return record
-    return replace(record, k=methods[record.method].k)
+    return replace(record, k=methods[record.method].k, curve=methods[record.method].curve)

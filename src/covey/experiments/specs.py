@@ -31,12 +31,15 @@ class Method:
     drawn : bool
         Whether the seed changes the selection. If not, one seed is enough.
     k : int or None
-        The number of neighbors, if the method has one. Figures draw such methods as a curve along k.
+        The number of neighbors, if the method has one.
+    curve : str or None
+        What methods that differ only in k are called together. Figures draw them as one curve along k.
     """
 
     make: Callable[[Any, int, int | None], Any]
     drawn: bool = True
     k: int | None = None
+    curve: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

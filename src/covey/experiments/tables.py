@@ -1,8 +1,8 @@
 """Tables made of records. Each function takes a spec's `Results`, except those that serve others as well."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from statistics import fmean, pstdev
+from statistics import fmean, pstdev, stdev
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,10 @@ class Row:
         How long a fit takes.
     paper : tuple of float or None
         Precision, recall and percentage as a paper reports them.
-    k : int or None
-        The number of neighbors, if the method has one.
+    k, curve : int or None, str or None
+        The number of neighbors, if the method has one, and what methods that differ only in k are called together.
+    f1_error : float
+        The standard error of F1 over seeds.
     """
 
     problem: str
@@ -51,6 +53,8 @@ class Row:
     seconds: float
     paper: tuple[float, float, float] | None
     k: int | None = None
+    curve: str | None = None
+    f1_error: float = 0.0
 
 
 def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> list[Row]:
@@ -66,7 +70,8 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> lis
         fits = list(seeds.values())
         precision, recall, f1 = by_seed(r for fit in fits for r in fit).T.tolist()
         percentage = [100 * sum(r.selected for r in fit) / sum(r.size for r in fit) for fit in fits]
-        scan_rate = [sum(r.n_evaluations for r in fit) / max(sum(map(_n_pairs, fit)), 1) for fit in fits]
+        n_evaluations = [sum(r.n_evaluations for r in fit) + fit[0].shared_evaluations for fit in fits]
+        scan_rate = [n / max(sum(map(_n_pairs, fit)), 1) for n, fit in zip(n_evaluations, fits, strict=True)]
         rows.append(
             Row(
                 problem,
@@ -80,6 +85,8 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> lis
                 fmean(fit[0].seconds for fit in fits),
                 problems[problem].paper.get(method) if problem in problems else None,
                 fits[0][0].k,
+                fits[0][0].curve,
+                standard_error(f1),
             )
         )
     return rows
@@ -94,9 +101,20 @@ def by_seed(records: Iterable[Record]) -> NDArray[np.float64]:
     return np.array([np.mean(clusters, axis=0) for _, clusters in sorted(scores.items())])
 
 
+def standard_error(scores: Sequence[float]) -> float:
+    """The standard error of the mean of scores over seeds; 0 if there is only one.
+
+    Examples
+    --------
+    >>> standard_error([0.5, 1.0])
+    0.25
+    """
+    return stdev(scores) / len(scores) ** 0.5 if len(scores) > 1 else 0.0
+
+
 def _n_pairs(record: Record) -> float:
     """How many pairs the cluster has. Both directions count if the similarity is asymmetric: the scan rate knows it."""
-    return record.n_evaluations / record.scan_rate if record.scan_rate else 0.0
+    return record.n_evaluations / record.scan_rate if record.scan_rate else record.size * (record.size - 1) / 2
 
 
 def titled(whose: str, column: Column) -> Column:
