@@ -11,7 +11,6 @@ import pytest
 from covey.cli.comparison import choose_methods
 from covey.cli.recommend import chance_of, recommend
 from covey.experiments.records import Record
-from covey.experiments.sharpening import sharpened
 from tests.browser import assert_renders
 from tests.cli.commands import iris, one_line, texts
 
@@ -60,7 +59,7 @@ def fit(k, seed, score, method="CRS-k"):
 
 
 def candidates(*ks):
-    return choose_methods(["crs", "sharpened"], ks, sharpened).candidates
+    return choose_methods(["crs", "sharpened"], ks).candidates
 
 
 def test_what_selects_fewest_objects_within_one_standard_error_is_recommended():
@@ -116,9 +115,9 @@ def test_a_report_can_show_more_methods_than_there_are_colors(run):
 
 
 def test_figures_side_by_side_show_one_k_if_there_are_many_methods():
-    some = choose_methods(["crs", "sharpened", "all"], [2, 3], sharpened)
+    some = choose_methods(["crs", "sharpened", "all"], [2, 3])
     assert some.beside("CRS-k2") == tuple(some.methods)
-    many = choose_methods(["crs", "sharpened", "all"], range(2, 9), sharpened)
+    many = choose_methods(["crs", "sharpened", "all"], range(2, 9))
     assert many.beside("sharpened-k5") == ("CRS-k5", "sharpened-k5", "full-100%")
 
 

@@ -66,14 +66,13 @@ def _compare(source: Source, comparing: Comparing, force: bool, running: Running
     from covey.evaluation import Report
     from covey.experiments.records import Fit
     from covey.experiments.runner import report, run
-    from covey.experiments.sharpening import sharpened
     from covey.experiments.tables import summarise
     from covey.storage.whole import whole
 
     page, n_folds = Path(comparing.html), comparing.folds
     methods, ks = listed(comparing.methods), [at_least_one(value) for value in listed(comparing.k)]
     may_write(comparing.html, force)
-    chosen = choose_methods(methods, ks, sharpened)
+    chosen = choose_methods(methods, ks)
     loaded = load(source, running.verbose)
     name = Path(source.path).name
     problem = cross_validation(loaded, n_folds)

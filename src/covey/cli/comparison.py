@@ -27,6 +27,7 @@ from covey.experiments.names import (
     crs_name,
     sharpened_name,
 )
+from covey.experiments.sharpening import sharpened
 from covey.experiments.specs import Method, Problem, Spec, Split
 
 
@@ -80,12 +81,8 @@ class Chosen:
         return tuple(other for other, method in self.methods.items() if method.k in (None, k))
 
 
-def choose_methods(names: Sequence[str], ks: Sequence[int], sharpened: Callable[[int], Method]) -> Chosen:
-    """Return the methods that the user has named; CRS and sharpened CRS are one method for each k.
-
-    `sharpened` makes the latter for a k. It is passed, because the chain of imports would be too long if it were
-    imported here.
-    """
+def choose_methods(names: Sequence[str], ks: Sequence[int]) -> Chosen:
+    """Return the methods that the user has named; CRS and sharpened CRS are one method for each k."""
     unknown = [name for name in names if name not in CURVES and name not in CHOICES]
     if unknown or not names:
         known = ", ".join([*CURVES, *CHOICES])

@@ -13,10 +13,8 @@ import numpy as np
 from numba import njit
 
 from covey.arrays import Floats, Indices, Integers, Positions
-from covey.graph.build import build, choose_method
 from covey.graph.exact import nearest
 from covey.graph.lists import NeighborLists
-from covey.similarity.collection import Collection
 from covey.similarity.space import Space
 
 NEAR, RANDOM = 20, 3
@@ -43,20 +41,6 @@ class Lists(NamedTuple):
     rows: Indices
     row_similarities: Floats
     floors: Floats
-
-
-def nearest_of_all(collection: Collection, space: Space, k: int, rng: np.random.Generator) -> Lists:
-    """Return the k nearest others of each object, by a neighbor graph of all objects in their space.
-
-    The lists also get the best of the pairs that the collection remembers from before, up to k more for each object.
-    """
-    graph = build(space, k, choose_method("auto", space, k), rng)
-    lists = NeighborLists(graph.indices, graph.similarities, np.zeros(graph.indices.shape, dtype=np.uint8))
-    known = collection.known_pairs()
-    if known[0].size:
-        lists = lists.lengthened(2 * graph.indices.shape[1])
-        lists.offer(*known)
-    return in_both_directions(lists, floors=graph.similarities[:, -1].copy())
 
 
 def draw_pool(lists: Lists, classes: Positions, representatives: Positions, rng: np.random.Generator) -> Positions:
