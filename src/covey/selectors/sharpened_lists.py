@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from covey.arrays import Floats, Indices, Integers
+from covey.arrays import Floats, Indices, Integers, Positions
 from covey.graph.build import build, choose_method
 from covey.graph.lists import NeighborLists
 from covey.similarity.collection import Collection
@@ -17,7 +17,8 @@ class Lists(NamedTuple):
 
     The list of object x holds its nearest others, the best first: `others[starts[x] : starts[x + 1]]`, with their
     `similarities` s(x, other). The reverse list of a candidate c holds the objects that list it, with the same
-    similarities s(object, c): `rows[row_starts[c] : row_starts[c + 1]]`.
+    similarities s(object, c): `rows[row_starts[c] : row_starts[c + 1]]`. All objects that are more similar to x than
+    `floors[x]` are in its list, as far as the neighbor graph has found them.
     """
 
     starts: Integers
@@ -26,6 +27,7 @@ class Lists(NamedTuple):
     row_starts: Integers
     rows: Indices
     row_similarities: Floats
+    floors: Floats
 
 
 def nearest_of_all(collection: Collection, space: Space, k: int, rng: np.random.Generator) -> Lists:
@@ -39,10 +41,10 @@ def nearest_of_all(collection: Collection, space: Space, k: int, rng: np.random.
     if known[0].size:
         lists = lists.lengthened(2 * graph.indices.shape[1])
         lists.offer(*known)
-    return in_both_directions(lists)
+    return in_both_directions(lists, floors=graph.similarities[:, -1].copy())
 
 
-def in_both_directions(lists: NeighborLists) -> Lists:
+def in_both_directions(lists: NeighborLists, floors: Floats) -> Lists:
     """Write neighbor lists one behind the other, without their empty places, and reverse them."""
     n = len(lists.indices)
     filled = lists.indices >= 0
@@ -51,7 +53,17 @@ def in_both_directions(lists: NeighborLists) -> Lists:
     row_starts = np.concatenate([[0], np.cumsum(np.bincount(others, minlength=n))])
     rows, row_similarities = np.empty_like(others), np.empty_like(similarities)
     reverse(starts, others, similarities, row_starts.copy(), rows, row_similarities)
-    return Lists(starts, others, similarities, row_starts, rows, row_similarities)
+    return Lists(starts, others, similarities, row_starts, rows, row_similarities, floors)
+
+
+def on_two_sides(lists: Lists, classes: Positions) -> NeighborLists:
+    """Split each list into the objects of the own class and those of all others, as `graph/sides.py` has them."""
+    x = np.repeat(np.arange(classes.size), np.diff(lists.starts))
+    places = (2 * x + (classes[x] != classes[lists.others])).astype(np.int32)
+    longest = int(np.bincount(places).max(initial=1))
+    sides = NeighborLists.empty(2 * classes.size, longest)
+    sides.offer(places, lists.others, lists.similarities)
+    return sides
 
 
 @njit(cache=True, nogil=True)

@@ -3,9 +3,10 @@
 import numpy as np
 
 from covey.arrays import Flags, Floats, Indices, Positions
+from covey.graph.exact import nearest
 from covey.graph.lists import NeighborLists
 from covey.graph.sides import offer_to_sides
-from covey.selectors.sharpened_lists import Lists
+from covey.selectors.sharpened_lists import Lists, on_two_sides
 from covey.selectors.sharpened_search import OWN, State, begin, costs, exchange, grow, look_up_all, refresh, total_loss
 from covey.similarity.collection import Collection
 
@@ -36,6 +37,9 @@ class RepresentativeSet:
         The objects to begin with, at least one of each class.
     n_jobs : int or None
         How many threads or processes may compute similarities.
+    compared : bool, default=True
+        Whether every object is compared with every representative, so that its best ones are exact. If not, its best
+        ones are those in its list, and all others count as the floor of the list.
 
     Attributes
     ----------
@@ -51,16 +55,18 @@ class RepresentativeSet:
         lists: Lists,
         representatives: Positions,
         n_jobs: int | None,
+        compared: bool = True,
     ) -> None:
         n = classes.size
-        self._collection, self._lists, self._n_jobs = collection, lists, n_jobs
-        self._best = NeighborLists.empty(2 * n, min(N_BEST, n))
+        self._collection, self._lists, self._n_jobs, self._compared = collection, lists, n_jobs, compared
+        self._best = NeighborLists.empty(2 * n, min(N_BEST, n)) if compared else on_two_sides(lists, classes)
         self._state = State(
             classes=classes,
             weights=weights,
             chosen=np.zeros(n, dtype=np.bool_),
             listed=self._best.indices.reshape(n, 2, -1),
             similarities=self._best.similarities.reshape(n, 2, -1),
+            floors=np.full(n, -np.inf) if compared else lists.floors,
             best=np.empty((n, 2), dtype=np.int32),
             best_similarity=np.empty((n, 2)),
             gains=np.empty(n),
@@ -69,7 +75,7 @@ class RepresentativeSet:
             before=np.empty((2, n), dtype=np.int32),
             n_chosen=np.zeros(int(classes.max()) + 1, dtype=np.int64),
         )
-        self._met = np.zeros(n, dtype=np.bool_)  # the objects that were compared with all others
+        self._met = np.full(n, not compared)  # the objects that need not be compared with all others any more
         self.n_evaluations = 0
         self.replace_all(representatives)
 
@@ -84,11 +90,20 @@ class RepresentativeSet:
         own, other = self._state.best_similarity.T
         return own - other
 
-    @property
     def best_own(self) -> Indices:
-        """The best representative of its own class for each object, which a representative is for itself."""
-        every = np.arange(self._state.chosen.size, dtype=np.int32)
-        return np.where(self._state.chosen, every, self._state.best[:, OWN])
+        """Return the best representative of its own class for each object, which a representative is for itself.
+
+        Objects that know none are compared with all representatives of their class.
+        """
+        state = self._state
+        best = np.where(state.chosen, np.arange(state.chosen.size, dtype=np.int32), state.best[:, OWN])
+        for number in np.unique(state.classes[best < 0]):
+            rows = np.flatnonzero((best < 0) & (state.classes == number))
+            representatives = np.flatnonzero(state.chosen & (state.classes == number))
+            space = self._collection.take(rows).against(self._collection.take(representatives), self._n_jobs)
+            best[rows] = representatives[nearest(space, 1).indices[:, 0]]
+            self.n_evaluations += space.n_evaluations
+        return best
 
     def loss(self, temperature: float) -> float:
         """Return the loss of all objects that are no representatives."""
@@ -158,6 +173,8 @@ class RepresentativeSet:
 
         Return whether there are any. A representative that is the only one of its class has none beside itself.
         """
+        if not self._compared:
+            return False
         state = self._state
         alone = state.chosen & (state.n_chosen[state.classes] == 1)
         gone: Flags = np.all((state.listed < 0) | ~state.chosen[state.listed], axis=2)

@@ -30,10 +30,11 @@ class State(NamedTuple):
     """All objects and the representatives among them.
 
     `classes` and `weights` belong to the objects, and `chosen` says which of them are representatives. `listed` and
-    `similarities` hold the best representatives of each object on both sides; some of them may have been taken away
-    since. `best` and `best_similarity` are the best ones that are representatives now, or -1 and -inf. `gains` are the
-    gains. The objects that have the same best representative are linked: `heads` holds the first of them, `after` and
-    `before` the next and the one before. `n_chosen` is the number of representatives of each class.
+    `similarities` hold the objects on both sides that may be the best representative of an object; those that are not
+    chosen do not count. `floors` is what a similarity counts as at least; it is -inf if all representatives are known.
+    `best` and `best_similarity` are the best of those that are representatives now, or -1 and the floor. `gains` are
+    the gains. The objects that have the same best representative are linked: `heads` holds the first of them, `after`
+    and `before` the next and the one before. `n_chosen` is the number of representatives of each class.
     """
 
     classes: Positions
@@ -41,6 +42,7 @@ class State(NamedTuple):
     chosen: Flags
     listed: Indices
     similarities: Floats
+    floors: Floats
     best: Indices
     best_similarity: Floats
     gains: Floats
@@ -145,11 +147,14 @@ def first_chosen(state, x, side, n_skipped):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def look_up_best(state, x, side):  # type: ignore[no-untyped-def]
-    """Return the best listed representative of an object on a side and its similarity, or -1 and -inf."""
+    """Return the best listed representative of an object on a side, or -1, and its similarity.
+
+    The similarity is never below the object's floor, which is also that of no representative.
+    """
     place = first_chosen(state, x, side, 0)
     if place < 0:
-        return -1, -np.inf
-    return state.listed[x, side, place], state.similarities[x, side, place]
+        return -1, state.floors[x]
+    return state.listed[x, side, place], max(state.similarities[x, side, place], state.floors[x])
 
 
 @njit(cache=True, nogil=True)
@@ -292,7 +297,7 @@ def costs(state, temperature):  # type: ignore[no-untyped-def]
         for side in range(2):
             if state.best[x, side] >= 0:
                 place = first_chosen(state, x, side, 1)
-                second = -np.inf if place < 0 else state.similarities[x, side, place]
+                second = state.floors[x] if place < 0 else max(state.similarities[x, side, place], state.floors[x])
                 without = loss(second, other, temperature) if side == OWN else loss(own, second, temperature)
                 found[state.best[x, side]] += state.weights[x] * without - now
     return found
