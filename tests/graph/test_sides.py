@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import covey
 from covey.graph import sides
 from covey.graph.lists import NeighborLists
 from covey.graph.sides import offer_to_sides
@@ -94,21 +95,32 @@ def test_an_object_is_compared_as_the_left_one(symmetric):
         assert lists.indices[number][lists.indices[number] >= 0].tolist() == expected
 
 
-def test_random_estimates_with_slack_lose_no_object():
-    """Estimates in single precision are off by their slack; lists hold the best by the exact scores nevertheless."""
-    rows = RNG.normal(size=(300, 20))
-    classes = RNG.integers(0, 3, 300)
-    right = np.arange(0, 300, 2)
-    for similarity in ("cosine", "euclidean"):
-        collection = collect(rows.astype(np.float32), resolve(similarity)).prepared()
-        screened = NeighborLists.empty(600, 4)
-        every = np.arange(300, dtype=np.int32)
-        offer_to_sides(collection.against(collection.take(right)), screened, every, right.astype(np.int32), classes)
-        plain = NeighborLists.empty(600, 4)
-        i, j = (side.ravel().astype(np.int32) for side in np.meshgrid(every, np.arange(right.size), indexing="ij"))
-        scores = collection.against(collection.take(right)).score(i, j)
-        different = i != right[j]
-        numbers = (2 * i + (classes[i] != classes[right[j]])).astype(np.int32)
-        plain.offer(numbers[different], right[j][different].astype(np.int32), scores[different])
-        np.testing.assert_array_equal(screened.indices, plain.indices)
-        np.testing.assert_array_equal(screened.similarities, plain.similarities)
+@pytest.mark.parametrize("tile", [17, 1024])
+@pytest.mark.parametrize("parts", [1, 5])
+@pytest.mark.parametrize("csr", [False, True])
+@pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "ruzicka", "jaccard", "manhattan", "negative"])
+def test_screening_loses_no_object_whatever_the_similarity(similarity, csr, parts, tile, monkeypatch):
+    """Estimates are off by their slack and need not be on the scale of the scores, which fill the lists."""
+    monkeypatch.setattr(sides, "TILE", tile)
+    rng = np.random.default_rng(1)
+    rows = rng.poisson(0.7, (200, 12)).astype(np.float32) + np.eye(12)[0]
+    rows = (rows > 0).astype(float) if similarity == "jaccard" else rows
+    own = {
+        "manhattan": covey.from_distance("manhattan"),
+        "negative": covey.from_distance("sqeuclidean", "negative"),
+    }
+    classes, right = rng.integers(0, 3, 200), np.sort(rng.permutation(200)[:90])
+    X = sp.csr_array(rows) if csr else rows
+    collection = collect(X, resolve(own.get(similarity, similarity))).prepared()
+    screened, plain = NeighborLists.empty(400, 4), NeighborLists.empty(400, 4)
+    every = np.arange(200, dtype=np.int32)
+    for part in np.array_split(rng.permutation(right), parts):
+        space = collection.against(collection.take(part))
+        offer_to_sides(space, screened, every, part.astype(np.int32), classes)
+    i, j = (side.ravel().astype(np.int32) for side in np.meshgrid(every, np.arange(right.size), indexing="ij"))
+    scores = collection.against(collection.take(right)).score(i, j)
+    different = i != right[j]
+    numbers = (2 * i + (classes[i] != classes[right[j]])).astype(np.int32)
+    plain.offer(numbers[different], right[j][different].astype(np.int32), scores[different])
+    np.testing.assert_array_equal(screened.indices, plain.indices)
+    np.testing.assert_array_equal(screened.similarities, plain.similarities)

@@ -20,7 +20,7 @@ TEMPERATURE = 0.2
 class Problem:
     """Objects of a few classes, with a matrix of their similarities, lists of length k, and some representatives."""
 
-    def __init__(self, seed, n=24, n_classes=3, k=None, symmetric=True, levels=None, n_chosen=8):
+    def __init__(self, seed, n=24, n_classes=3, k=None, symmetric=True, levels=None, n_chosen=8, **options):
         rng = np.random.default_rng(seed)
         self.s = similarity_matrix(n, rng, symmetric, levels)
         self.classes = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
@@ -29,7 +29,8 @@ class Problem:
         self.start = np.sort(np.concatenate([first, n_classes + rng.permutation(n - n_classes)[: n_chosen - n_classes]]))
         collection = collect(self.s, resolve("precomputed"))
         self.lists = nearest_of_all(collection, collection.space(), n - 1 if k is None else k, rng)
-        self.found = RepresentativeSet(collection, self.classes, self.weights, self.lists, self.start, None)
+        self.found = RepresentativeSet(collection, self.classes, self.weights, self.lists, self.start, None, **options)
+        self.compared = options.get("compared", True)
         begin(self.state, self.lists, TEMPERATURE)
 
     @property
@@ -80,7 +81,10 @@ def check(problem):
         assert state.chosen[best[known]].all()
         same_class = problem.classes[best[known]] == problem.classes[known]
         assert (same_class == (side == 0)).all()
-        np.testing.assert_array_equal(state.best_similarity[known, side], problem.s[known, best[known]])
+        similarities = np.maximum(problem.s[known, best[known]], state.floors[known])
+        np.testing.assert_array_equal(state.best_similarity[known, side], similarities)
+        unknown = best < 0
+        np.testing.assert_array_equal(state.best_similarity[unknown, side], state.floors[unknown])
         chains = {r: chain(state, side, r) for r in range(best.size)}
         assert {r: sorted(xs) for r, xs in chains.items()} == {
             r: np.flatnonzero(best == r).tolist() for r in range(best.size)
@@ -100,9 +104,7 @@ def chain(state, side, r):
 def check_exact(problem, chosen):
     """The best representatives of each object are those that a look at all of them finds."""
     expected = reference.best_of_sides(problem.s.tolist(), problem.classes, np.asarray(chosen).tolist())
-    own = problem.found.best_own
-    own = own() if callable(own) else own
-    margins = problem.found.margins
+    own, margins = problem.found.best_own(), problem.found.margins
     for x, (mine, others) in enumerate(expected):
         for side, best in enumerate((mine, others)):
             if best is not None:
@@ -161,9 +163,24 @@ def look_again(problem, draw):
 
 
 def compare_again(problem, draw):
-    """After the comparisons that a batch of exchanges ends with, everything is exact again."""
+    """After the comparisons that a batch of exchanges ends with, everything is exact again, or what the lists say."""
     problem.found._update(problem.found.indices, TEMPERATURE)
-    check_exact(problem, problem.found.indices)
+    if problem.compared:
+        check_exact(problem, problem.found.indices)
+    else:
+        check_listed(problem)
+
+
+def check_listed(problem):
+    """The best representatives of an object are those in its list; all others count as the last of its neighbors."""
+    for x in range(problem.classes.size):
+        for side, same in enumerate((True, False)):
+            of_side = [
+                (-similarity, r)
+                for r, similarity in problem.listed(x).items()
+                if problem.state.chosen[r] and (problem.classes[r] == problem.classes[x]) == same
+            ]
+            assert problem.state.best[x, side] == (min(of_side)[1] if of_side else -1)
 
 
 STEPS = [take_and_put_back, take_and_add_another, exchange_some, grow_by_two, look_again, compare_again]
@@ -175,16 +192,17 @@ STEPS = [take_and_put_back, take_and_add_another, exchange_some, grow_by_two, lo
     symmetric=st.booleans(),
     levels=st.sampled_from([None, 3]),
     n_best=st.sampled_from([1, 2, 8]),
+    compared=st.booleans(),
     steps=st.lists(st.sampled_from(range(len(STEPS))), min_size=1, max_size=10),
 )
 def test_whatever_happens_the_state_is_what_a_computation_from_scratch_gives(
-    seed, k, symmetric, levels, n_best, steps
+    seed, k, symmetric, levels, n_best, compared, steps
 ):
     """Gains are sums of what each object contributes, so that withdrawing and adding again must change nothing else."""
     rng = np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sharpened_representatives, "N_BEST", n_best)
-        problem = Problem(seed, k=k, symmetric=symmetric, levels=levels)
+        problem = Problem(seed, k=k, symmetric=symmetric, levels=levels, compared=compared)
         check(problem)
         for step in steps:
             STEPS[step](problem, rng.choice)
@@ -302,6 +320,16 @@ def test_the_sizes_asked_for_are_reached_and_without_other_objects_there_is_no_l
         problem.found.resize(size, TEMPERATURE)
         assert problem.found.indices.size == size
     assert problem.found.loss(TEMPERATURE) == 0
+
+
+def test_if_margins_are_listed_nothing_is_evaluated_and_with_all_pairs_they_are_exact():
+    """A list of all others knows every representative, so that its floor never counts."""
+    problem = Problem(4, n=40, compared=False)
+    rng = np.random.default_rng(0)
+    for act in (lambda: problem.found.sweep(TEMPERATURE, rng), lambda: problem.found.resize(20, TEMPERATURE)):
+        act()
+        check_exact(problem, problem.found.indices.tolist())
+    assert problem.found.n_evaluations == 0
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
