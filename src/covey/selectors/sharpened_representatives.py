@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from covey.arrays import Flags, Floats, Indices, Positions
+from covey.arrays import Floats, Indices, Positions
 from covey.graph.exact import nearest
 from covey.graph.lists import NeighborLists
 from covey.graph.sides import offer_to_sides
@@ -116,8 +116,9 @@ class RepresentativeSet:
         state.chosen[representatives] = True
         state.n_chosen[:] = np.bincount(state.classes[representatives], minlength=state.n_chosen.size)
         self._compare_with(representatives)
-        self._compare_anew()
         look_up_all(state)
+        if self._compare_anew():
+            look_up_all(state)
 
     def sweep(self, temperature: float, rng: np.random.Generator) -> int:
         """Try to exchange each representative once, in random order, and return how many were exchanged."""
@@ -150,8 +151,9 @@ class RepresentativeSet:
                 state.chosen[r] = False
                 state.n_chosen[state.classes[r]] -= 1
                 n -= 1
-        self._compare_anew()
         begin(state, self._lists, temperature)
+        if self._compare_anew():
+            begin(state, self._lists, temperature)
 
     def _update(self, added: Positions, temperature: float) -> None:
         """Compare all objects with the representatives that were added, and bring the gains up to date."""
@@ -169,7 +171,7 @@ class RepresentativeSet:
             self._met[new] = True
 
     def _compare_anew(self) -> bool:
-        """Compare the objects that have no representative of a side left in their lists with all representatives.
+        """Compare the objects that have no best representative left on a side with all representatives.
 
         Return whether there are any. A representative that is the only one of its class has none beside itself.
         """
@@ -177,7 +179,7 @@ class RepresentativeSet:
             return False
         state = self._state
         alone = state.chosen & (state.n_chosen[state.classes] == 1)
-        gone: Flags = np.all((state.listed < 0) | ~state.chosen[state.listed], axis=2)
+        gone = state.best < 0
         gone[alone, OWN] = False
         rows = np.flatnonzero(gone.any(axis=1)).astype(np.int32)
         if rows.size:

@@ -10,9 +10,12 @@ objects in its list is withdrawn before, and added again afterwards (`contribute
 
 One exchange (`exchange`):
 
-1. Take a representative r away. The objects that it was best for fall back on their next best ones.
+1. Take a representative r away. The objects that it was best for fall back on their next best ones, and the loss rises.
 2. Of all objects, take the one with the largest gain. Its class may be another, but a class keeps at least one.
-3. If its gain is not larger than that of r, put r back. Otherwise it is a representative from now on.
+3. If its gain is not larger than the rise, put r back. Otherwise it is a representative from now on.
+
+The rise also counts objects that do not list r, while a gain counts only objects that list the candidate. So the search
+is careful: where lists are short, a representative stays unless another one is plainly better.
 """
 
 from typing import NamedTuple
@@ -65,13 +68,19 @@ def loss(own, other, temperature):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def own_loss(state, x, temperature):  # type: ignore[no-untyped-def]
+    """Return the weighted loss of an object, which is 0 for a representative."""
+    if state.chosen[x]:
+        return 0.0
+    return state.weights[x] * loss(state.best_similarity[x, OWN], state.best_similarity[x, OTHER], temperature)
+
+
+@njit(cache=True, nogil=True)
 def total_loss(state, temperature):  # type: ignore[no-untyped-def]
-    """Return the weighted sum of the losses of all objects that are no representatives."""
+    """Return the sum of the losses of all objects."""
     total = 0.0
     for x in range(state.chosen.size):
-        if not state.chosen[x]:
-            own, other = state.best_similarity[x]
-            total += state.weights[x] * loss(own, other, temperature)
+        total += own_loss(state, x, temperature)
     return total
 
 
@@ -189,7 +198,7 @@ def refresh(state, lists, temperature):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def take_away(state, lists, r, temperature, rows, sides, similarities):  # type: ignore[no-untyped-def]
-    """Make r an object like others, and return for how many objects it was best.
+    """Make r an object like others, and return for how many objects it was best, and by how much the loss rises.
 
     These objects, their sides and their similarities to r are written down, so that r can be put back.
     """
@@ -203,10 +212,13 @@ def take_away(state, lists, r, temperature, rows, sides, similarities):  # type:
             n += 1
             x = state.after[side, x]
     contribute(state, lists, r, temperature, 1.0)
+    rise = own_loss(state, r, temperature)
     for t in range(n):
         representative, similarity = look_up_best(state, rows[t], sides[t])
+        rise -= own_loss(state, rows[t], temperature)
         set_best(state, lists, rows[t], sides[t], representative, similarity, temperature)
-    return n
+        rise += own_loss(state, rows[t], temperature)
+    return n, rise
 
 
 @njit(cache=True, nogil=True)
@@ -237,17 +249,17 @@ def add(state, lists, c, temperature):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def best_candidate(state, r):  # type: ignore[no-untyped-def]
-    """Return the object with the largest gain, the first of equal ones; it is r unless another one is better.
+def best_candidate(state, r, rise):  # type: ignore[no-untyped-def]
+    """Return the object with the largest gain, the first of equal ones, or r if no other gains more than the rise.
 
     If the class of r has no representative left, only an object of this class will do.
     """
     needed = state.n_chosen[state.classes[r]] == 0
-    found = r
+    found, gain = r, max(rise, state.gains[r])
     for c in range(state.chosen.size):
-        better = state.gains[c] > state.gains[found] and not state.chosen[c]
+        better = state.gains[c] > gain and not state.chosen[c]
         if better and (not needed or state.classes[c] == state.classes[r]):
-            found = c
+            found, gain = c, state.gains[c]
     return found
 
 
@@ -258,8 +270,8 @@ def exchange(state, lists, representatives, temperature, added):  # type: ignore
     rows, sides, similarities = np.empty(n, np.int32), np.empty(n, np.int8), np.empty(n)
     n_added = 0
     for r in representatives:
-        n_rows = take_away(state, lists, r, temperature, rows, sides, similarities)
-        candidate = best_candidate(state, r)
+        n_rows, rise = take_away(state, lists, r, temperature, rows, sides, similarities)
+        candidate = best_candidate(state, r, rise)
         if candidate == r:
             put_back(state, lists, r, temperature, rows, sides, similarities, n_rows)
         else:

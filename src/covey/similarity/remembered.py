@@ -84,6 +84,10 @@ class RememberedCollection(Collection):
         super().__init__(collection.similarity, collection.objects, collection.rows, collection.given)
         self._collection, self._numbers, self.table = collection, numbers, table
 
+    def __reduce__(self) -> Any:
+        """Pickle the objects alone, without what is remembered."""
+        return self._collection.__reduce__()
+
     @property
     def n_columns(self) -> int | None:
         return self._collection.n_columns
