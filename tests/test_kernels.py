@@ -183,7 +183,7 @@ def put_back_case():
     state, lists = search_case()
     room = np.zeros(32, np.int32), np.zeros(32, np.int8), np.zeros(32)
     r = int(np.flatnonzero(state.chosen)[0])
-    return state, lists, r, 0.25, *room, search.take_away(state, lists, r, 0.25, *room)
+    return state, lists, r, 0.25, *room, search.take_away(state, lists, r, 0.25, *room)[0]
 
 
 def linked_case():
@@ -227,7 +227,9 @@ CASES = {
     search.loss: lambda: (*rng.choice([-np.inf, 0.0, 0.5, 0.75], 2), 0.25),
     search.total_loss: lambda: (search_case()[0], 0.25),
     search.contribute: lambda: of_search(lambda r, c, state: (c, 0.25, float(rng.choice([-1, 1])))),
-    search.set_best: lambda: of_search(lambda r, c, state: (c, int(state.classes[r] != state.classes[c]), r, 0.5, 0.25)),
+    search.set_best: lambda: of_search(
+        lambda r, c, state: (c, int(state.classes[r] != state.classes[c]), r, 0.5, 0.25)
+    ),
     search.link: linked_case,
     search.unlink: linked_case,
     search.first_chosen: lambda: (*linked_case(), int(rng.integers(2))),
@@ -241,7 +243,8 @@ CASES = {
     search.put_back: put_back_case,
     search.choose: lambda: of_search(lambda r, c, state: (c, 0.25)),
     search.add: lambda: of_search(lambda r, c, state: (c, 0.25)),
-    search.best_candidate: lambda: (search_case()[0], int(rng.integers(16))),
+    search.best_candidate: lambda: (search_case()[0], int(rng.integers(16)), rng.random() / 16),
+    search.own_loss: lambda: (search_case()[0], int(rng.integers(16)), 0.25),
     search.exchange: lambda: of_search(lambda r, c, state: (np.array([r]), 0.25, np.zeros(1, np.intp))),
     search.grow: lambda: search_case(0.25, np.zeros(3, np.intp)),
     search.costs: lambda: (search_case()[0], 0.25),

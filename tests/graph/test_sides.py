@@ -51,7 +51,7 @@ def obvious(length, left, s):
     for x in left:
         for side, same in enumerate((True, False)):
             others = [r for r in RIGHT if r != x and (CLASSES[r] == CLASSES[x]) == same]
-            found[2 * x + side] = sorted(others, key=lambda r: (-s[x, r], r))[:length]  # noqa: B023
+            found[2 * x + side] = sorted(others, key=lambda r: (-s[x, r], r))[:length]
     return found
 
 

@@ -26,7 +26,9 @@ class Problem:
         self.classes = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
         self.weights = rng.integers(1, 4, n) / n
         first = np.arange(n_classes)
-        self.start = np.sort(np.concatenate([first, n_classes + rng.permutation(n - n_classes)[: n_chosen - n_classes]]))
+        self.start = np.sort(
+            np.concatenate([first, n_classes + rng.permutation(n - n_classes)[: n_chosen - n_classes]])
+        )
         collection = collect(self.s, resolve("precomputed"))
         self.lists = nearest_of_all(collection, collection.space(), n - 1 if k is None else k, rng)
         self.found = RepresentativeSet(collection, self.classes, self.weights, self.lists, self.start, None, **options)
@@ -127,7 +129,9 @@ def take_and_put_back(problem, draw):
     before = state.chosen.copy(), state.best.copy(), state.best_similarity.copy()
     r = int(draw(problem.found.indices))
     room = scratch(state.chosen.size)
-    n = take_away(state, problem.lists, r, TEMPERATURE, *room)
+    loss = problem.found.loss(TEMPERATURE)
+    n, rise = take_away(state, problem.lists, r, TEMPERATURE, *room)
+    assert rise == pytest.approx(problem.found.loss(TEMPERATURE) - loss, abs=1e-12)
     check(problem)
     put_back(state, problem.lists, r, TEMPERATURE, *room, n)
     for found, expected in zip((state.chosen, state.best, state.best_similarity), before, strict=True):
@@ -277,22 +281,16 @@ def test_after_sweeps_and_changes_of_size_all_margins_are_exact(n_best, together
         problem = Problem(seed, n=60, k=12, symmetric=symmetric, levels=[None, 4, None][seed], n_chosen=20)
         found = problem.found
         check_exact(problem, problem.start.tolist())
-        for act in (
-            lambda: found.sweep(TEMPERATURE, rng),
-            lambda: found.resize(9, TEMPERATURE),
-            lambda: found.sweep(TEMPERATURE, rng),
-            lambda: found.resize(31, TEMPERATURE),
-            lambda: found.resize(3, TEMPERATURE),
-            lambda: found.sweep(TEMPERATURE, rng),
-            lambda: found.replace_all(problem.start),
-            lambda: found.sweep(TEMPERATURE, rng),
-            lambda: found.resize(60, TEMPERATURE),
-        ):
-            size = found.indices.size
-            n_exchanged = act()
-            if n_exchanged is not None:
-                assert found.indices.size == size
-                assert 0 <= n_exchanged <= size
+        for size in (None, 9, None, 31, 3, None, problem.start, None, 60):
+            before = found.indices.size
+            if size is None:
+                assert 0 <= found.sweep(TEMPERATURE, rng) <= before
+            elif size is problem.start:
+                found.replace_all(size)
+            else:
+                found.resize(size, TEMPERATURE)
+            expected = {None: before}.get(size, size) if size is not problem.start else size.size
+            assert found.indices.size == expected
             check_exact(problem, found.indices.tolist())
             assert (np.bincount(problem.classes[found.indices], minlength=3) > 0).all()
         assert found.indices.size == 60
