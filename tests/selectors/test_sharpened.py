@@ -121,7 +121,8 @@ def test_listed_margins_leave_prototypes_true():
     y = np.arange(1500) % 3
     rows = rng.normal(1.5 * np.eye(25)[y])
     squares = (rows**2).sum(axis=1)
-    s = 1 / (1 + np.maximum(squares[:, None] + squares - 2 * rows @ rows.T, 0))
+    s = 1 / (1 + np.sqrt(np.maximum(squares[:, None] + squares - 2 * rows @ rows.T, 0)))
+    s = (s + s.T) / 2
     similarity = covey.batched(lambda a, b: s[np.array(a), np.array(b)], symmetric=True)
     inner = covey.CRS(5, graph="nn-descent", similarity=similarity)
     selector = covey.Sharpened(inner, n_neighbors=8, margins="listed", random_state=1).fit(list(range(1500)), y)
