@@ -278,3 +278,41 @@ def _rejection_bar(sample, rate):
         if below + weight <= on_paper(rate) * (n + weight):
             bar = candidate
     return bar
+
+
+def sharpening_loss(s, classes, weights, chosen, temperature):
+    """The smooth error of all objects that are not chosen, each by its best own and its best other representative."""
+    total = 0.0
+    for x, weight in enumerate(weights):
+        if x not in chosen:
+            own = max(s[x][r] for r in chosen if classes[r] == classes[x])
+            other = max(s[x][r] for r in chosen if classes[r] != classes[x])
+            total += weight / (1 + math.exp((own - other) / temperature))
+    return total
+
+
+def sharpening_exchange(s, classes, weights, chosen, r, temperature):
+    """{object: the loss if it stands in the place of representative r}, r itself included; a class keeps at least one.
+
+    An object that is chosen already cannot take the place of r.
+    """
+    losses = {}
+    for candidate in range(len(weights)):
+        if candidate == r or candidate not in chosen:
+            tried = (set(chosen) - {r}) | {candidate}
+            if any(classes[t] == classes[r] for t in tried):
+                losses[candidate] = sharpening_loss(s, classes, weights, tried, temperature)
+    return losses
+
+
+def best_of_sides(s, classes, chosen):
+    """For each object the best chosen other of its own class, and of all other classes, as (index, similarity) or None.
+
+    Of equally similar ones it is the first.
+    """
+    found = []
+    for x, row in enumerate(s):
+        ranked = sorted((-row[r], r) for r in chosen if r != x)
+        sides = ([pair for pair in ranked if (classes[pair[1]] == classes[x]) == same] for same in (True, False))
+        found.append([(side[0][1], -side[0][0]) if side else None for side in sides])
+    return found

@@ -98,6 +98,17 @@ PARAMETERS = {
         **_SEEDED,
     },
     "KeepAll": _SELECTOR,
+    "Sharpened": {
+        "selector": [5, "CRS", object(), covey.CRS, [covey.CRS()]],
+        "size": [*NO_NUMBER[1:], 0, 1, -1, 1.0, 0.01, 1.5, np.inf],
+        "temperature": [*NO_NUMBER, 0, -1],
+        "n_neighbors": [*NO_WHOLE, 0],
+        "margins": NO_NAME,
+        "max_rounds": [*NO_WHOLE, -1],
+        "verbose": _SELECTOR["verbose"],
+        **_SEEDED,
+        **_PARALLEL,
+    },
     "homogeneity": {"similarity": NO_SIMILARITY, "n_pairs": [*NO_WHOLE, 0, 1], **_SEEDED},
     "neighbor_graph": {
         "n_neighbors": [*NO_WHOLE, 0, -1],
@@ -145,8 +156,10 @@ def _classifier(**parameters):
     return covey.NearestPrototypeClassifier(**parameters).fit(X, Y).predict(X)
 
 
+SELECTORS = ("CRS", "DeltaMedoids", "DS3", "RandomSelector", "KeepAll", "Sharpened")
+
 CALLS = {
-    **{name: _fit(getattr(covey, name)) for name in ("CRS", "DeltaMedoids", "DS3", "RandomSelector", "KeepAll")},
+    **{name: _fit(getattr(covey, name)) for name in SELECTORS},
     "homogeneity": lambda **parameters: covey.homogeneity(X, **parameters),
     "neighbor_graph": lambda **parameters: covey.neighbor_graph(X, **{"n_neighbors": 2, **parameters}),
     "cover": lambda **parameters: covey.cover(**{"graph": GRAPH, **parameters}),

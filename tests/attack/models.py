@@ -114,7 +114,7 @@ def use(content, similarity, folder):
 
 
 def work(loaded):
-    selector = getattr(loaded, "selector_", loaded)
+    selector = loaded if hasattr(loaded, "prototypes_") else loaded.selector_
     found = [(repr(prototype), prototype.stands_for) for prototype in selector.prototypes_.values()]
     found.append(selector.sample_indices_)
     if selector is loaded:
@@ -264,6 +264,8 @@ def files():
         (covey.KeepAll(similarity=alike), sparse, y, {}),
         (covey.DeltaMedoids(similarity="dot"), X, y.astype("M8[D]"), {}),
         (covey.DS3(2, outliers=True), X, y == 1, {}),
+        (covey.Sharpened(covey.CRS(2), size=6, random_state=0), X, y, {}),
+        (covey.Sharpened(covey.CRS(2, similarity=alike), size=6, random_state=0), WORDS, y, {}),
         (covey.KeepAll(similarity="hamming"), (X > 1).astype(np.int8), y, {}),
         (covey.RandomSelector(n={0: 1, 1: 2, 2: 3}, random_state=0), X, y, {}),
     ]

@@ -1,6 +1,7 @@
 """Random small problems against the slow references: graphs, covers, selectors, classification, counts."""
 
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -325,6 +326,50 @@ def check_explanation(found, problem, y, ranked, *example):
     compare("explain: margins", found.margins, margins, *example)
 
 
+def sharpened(rng):
+    """Prototypes are true, the loss falls, every class keeps one, and no pair is asked for twice."""
+    problem = draw(rng)
+    y = draw_labels(rng, problem.n)
+    n_classes = len(clusters(y, problem.n))
+    inner = [covey.CRS(int(rng.integers(1, 5)), gain="count"), covey.DeltaMedoids(), covey.RandomSelector(0.3)]
+    selector = covey.Sharpened(
+        inner[rng.integers(3)].set_params(similarity=problem.similarity),
+        size=[None, int(rng.integers(n_classes, problem.n + 2))][rng.integers(2)],
+        n_neighbors=["auto", int(rng.integers(1, 8))][rng.integers(2)],
+        random_state=int(rng.integers(100)),
+        n_jobs=[None, 2][rng.integers(2)],
+    )
+    example = f"{call(selector)}.fit(X, {y})", problem
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if n_classes > 1 else "ignore")
+        selector.fit(problem.objects, y)
+    if not (np.diff(selector.losses_) < 0).all():
+        raise FaultError("Sharpened: the loss does not fall", *example, selector.losses_)
+    if problem.counted is not None:
+        compare("Sharpened: n_evaluations_", selector.n_evaluations_, len(problem.counted.calls), *example)
+    for label, rows in clusters(y, problem.n):
+        check_sharpened(selector, problem, label, rows, *example)
+
+
+def check_sharpened(selector, problem, label, rows, *example):
+    """Each member is covered by its most similar representative, which covers itself and its copies."""
+    prototype = selector.prototypes_[label]
+    compare("Sharpened: members", prototype.members, rows, *example)
+    if not set(prototype.indices.tolist()) <= set(rows) or not prototype.indices.size:
+        raise FaultError("Sharpened: representatives of another class, or none", *example, prototype.indices)
+    if selector.sharpened_:
+        chosen = sorted(prototype.indices.tolist())
+        by = dict(zip(rows, prototype.covered_by.tolist(), strict=True))
+        # A copy is covered like the first of its kind, and a representative covers itself.
+        expected = {r: r for r in chosen}
+        for x in rows:
+            expected.setdefault(x, min(chosen, key=lambda r: (-problem.s(x, r), r)))
+        alike = {row: copies[0] for copies in problem.copies(rows) for row in copies}
+        wrong = [x for x in rows if by[x] != expected[x] and by[x] != expected[alike[x]]]
+        if wrong or prototype.gains.sum() != len(rows):
+            raise FaultError("Sharpened: covered_by", *example, wrong, by, expected)
+
+
 def counts(rng):
     """The number of evaluations is that of the calls, and no pair of objects is asked for twice."""
     problem = draw(rng, ["numbers"])
@@ -359,4 +404,4 @@ def jobs(rng):
                 raise FaultError(f"two jobs change {field}", *example, *values)
 
 
-CHECKS = [graph, recall, cover, homogeneity, crs, delta_medoids, classification, counts, jobs]
+CHECKS = [graph, recall, cover, homogeneity, crs, delta_medoids, classification, sharpened, counts, jobs]

@@ -54,6 +54,10 @@ CASES = {
     "wrapped distance": (covey.CRS(2, similarity=covey.from_distance(apart, symmetric=False)), WORDS, LABELS, ["dog"]),
     "given graph": (covey.CRS(3, graph=covey.neighbor_graph(X, 5)), X, Y, X[:20]),
     "sparse graph": (covey.CRS(3, graph=covey.neighbor_graph(X, 5).to_csr().tocsc()), X, Y, X[:20]),
+    "sharpened": (covey.Sharpened(covey.CRS(5), size=30, random_state=0), X, Y, X[:20]),
+    "sharpened csr": (covey.Sharpened(covey.CRS(5), random_state=0), sp.csr_array(X), Y, X[:20]),
+    "sharpened strings": (covey.Sharpened(covey.CRS(2, similarity=letters), size=5), WORDS, LABELS, ["carton"]),
+    "sharpened matrix": (covey.Sharpened(covey.CRS(3, similarity="precomputed"), size=20), X @ X.T, Y, X[:20] @ X.T),
     "batched": (covey.CRS(3, similarity=covey.batched(lambda A, B: (A * B).sum(axis=1))), X, Y, X[:20]),
 }
 
@@ -75,7 +79,13 @@ def test_a_loaded_classifier_answers_the_same(case, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "selector", [covey.CRS(4, random_state=3), covey.RandomSelector(n={0: 1, 1: 2}), covey.KeepAll()]
+    "selector",
+    [
+        covey.CRS(4, random_state=3),
+        covey.RandomSelector(n={0: 1, 1: 2}),
+        covey.KeepAll(),
+        covey.Sharpened(random_state=0),
+    ],
 )
 def test_a_loaded_selector_holds_the_same(selector, tmp_path):
     selector.fit(X, Y % 2)
@@ -90,6 +100,26 @@ def test_a_loaded_selector_holds_the_same(selector, tmp_path):
         for name, value in vars(prototype).items():
             np.testing.assert_array_equal(getattr(again.prototypes_[label], name), value)
     assert again.fit(X, Y % 2).sample_indices_.size == selector.sample_indices_.size
+
+
+@pytest.mark.parametrize(
+    ("selector", "objects", "y"),
+    [
+        (covey.Sharpened(covey.CRS(4), size=40, margins="listed", random_state=0), X, Y),
+        (covey.Sharpened(covey.CRS(4), random_state=0), np.eye(4) + 1, [0, 1, 2, 3]),  # there is nothing to exchange
+        (covey.Sharpened(covey.CRS(2, similarity=letters), size=5, random_state=0), WORDS, LABELS),
+        (covey.Sharpened(covey.CRS(4, similarity="precomputed"), random_state=0), X @ X.T, Y),
+    ],
+)
+def test_a_loaded_sharpened_selector_also_holds_how_it_was_sharpened(selector, objects, y, tmp_path):
+    covey.save(selector.fit(objects, y), tmp_path / "s")
+    again = covey.load(tmp_path / "s", similarity=letters if selector.similarity is letters else None)
+    for name in ("sharpened_", "temperature_", "losses_", "n_evaluations_", "scan_rate_", "sample_indices_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(selector, name))
+    assert type(again.selector_) is covey.CRS
+    np.testing.assert_array_equal(again.selector_.sample_indices_, selector.selector_.sample_indices_)
+    assert again.selector.get_params().keys() == selector.selector.get_params().keys()
+    assert again.fit(objects, y).sample_indices_.tolist() == selector.sample_indices_.tolist()
 
 
 def test_a_graph_of_any_format_comes_back_the_same_way_round(tmp_path):

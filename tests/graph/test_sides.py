@@ -1,0 +1,126 @@
+"""The best objects of each side are those that a look at all pairs finds, however the work is cut up."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import covey
+from covey.graph import sides
+from covey.graph.lists import NeighborLists
+from covey.graph.sides import offer_to_sides
+from covey.similarity.collect import collect
+from covey.similarity.named import resolve
+from tests.forms import similarity_matrix
+
+RNG = np.random.default_rng(0)
+N = 90
+# Small whole numbers make many ties, which go to the lowest index.
+ROWS = RNG.integers(0, 3, (N, 4)).astype(float)
+CLASSES = RNG.integers(0, 4, N)
+RIGHT = np.sort(RNG.permutation(N)[:40])
+
+
+def product(a, b):
+    return float(a @ b)
+
+
+FORMS = {
+    "dense": lambda: (ROWS, "dot"),
+    "csr": lambda: (sp.csr_array(ROWS), "dot"),
+    "callable": lambda: (ROWS, product),
+    "matrix": lambda: (ROWS @ ROWS.T + np.eye(N) * 99, "precomputed"),
+}
+
+
+def offered(form, length=5, left=None, n_jobs=None, parts=1):
+    """The lists after the right side was offered, in parts, and the number of evaluations."""
+    X, similarity = FORMS[form]()
+    collection = collect(X, resolve(similarity)).prepared()
+    left = np.arange(N) if left is None else left
+    lists, n_evaluations = NeighborLists.empty(2 * N, length), 0
+    for part in np.array_split(RIGHT, parts):
+        space = collection.take(left).against(collection.take(part), n_jobs)
+        offer_to_sides(space, lists, left.astype(np.int32), part.astype(np.int32), CLASSES)
+        n_evaluations += space.n_evaluations
+    return lists, n_evaluations
+
+
+def obvious(length, left, s):
+    """(similarity, index) of the best others on each side: the most similar first, then the lowest index."""
+    found = {}
+    for x in left:
+        for side, same in enumerate((True, False)):
+            others = [r for r in RIGHT if r != x and (CLASSES[r] == CLASSES[x]) == same]
+            found[2 * x + side] = sorted(others, key=lambda r: (-s[x, r], r))[:length]
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("tile", [7, 1024])
+@pytest.mark.parametrize(("length", "parts", "n_jobs"), [(1, 1, 1), (5, 3, 2), (50, 1, -1)])
+def test_each_side_holds_its_nearest_and_every_pair_counts_once(form, tile, length, parts, n_jobs, monkeypatch):
+    monkeypatch.setattr(sides, "TILE", tile)
+    s = ROWS @ ROWS.T
+    for left in (np.arange(N), np.array([3, 8, 55, RIGHT[0]])):
+        lists, n_evaluations = offered(form, length, left, n_jobs, parts)
+        for number, expected in obvious(length, left, s).items():
+            filled = lists.indices[number] >= 0
+            assert lists.indices[number][filled].tolist() == expected
+            assert lists.similarities[number][filled].tolist() == s[number // 2, expected].tolist()
+        untouched = np.setdiff1d(np.arange(2 * N), np.concatenate([2 * left, 2 * left + 1]))
+        assert (lists.indices[untouched] == -1).all()
+        assert n_evaluations == left.size * RIGHT.size - np.isin(left, RIGHT).sum()
+
+
+def test_what_is_offered_again_changes_nothing():
+    once, _ = offered("dense")
+    X, similarity = FORMS["dense"]()
+    collection = collect(X, resolve(similarity)).prepared()
+    twice = NeighborLists(once.indices.copy(), once.similarities.copy(), once.states.copy())
+    space = collection.against(collection.take(RIGHT))
+    offer_to_sides(space, twice, np.arange(N, dtype=np.int32), RIGHT.astype(np.int32), CLASSES)
+    np.testing.assert_array_equal(twice.indices, once.indices)
+    np.testing.assert_array_equal(twice.similarities, once.similarities)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_an_object_is_compared_as_the_left_one(symmetric):
+    """A query is the first argument of the similarity when it is classified, so that s(x, r) must count here, too."""
+    s = similarity_matrix(N, RNG, symmetric)
+    collection = collect(s, resolve("precomputed"))
+    lists = NeighborLists.empty(2 * N, 3)
+    space = collection.against(collection.take(RIGHT))
+    offer_to_sides(space, lists, np.arange(N, dtype=np.int32), RIGHT.astype(np.int32), CLASSES)
+    for number, expected in obvious(3, np.arange(N), s).items():
+        assert lists.indices[number][lists.indices[number] >= 0].tolist() == expected
+
+
+@pytest.mark.parametrize("tile", [17, 1024])
+@pytest.mark.parametrize("parts", [1, 5])
+@pytest.mark.parametrize("csr", [False, True])
+@pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "ruzicka", "jaccard", "manhattan", "negative"])
+def test_screening_loses_no_object_whatever_the_similarity(similarity, csr, parts, tile, monkeypatch):
+    """Estimates are off by their slack and need not be on the scale of the scores, which fill the lists."""
+    monkeypatch.setattr(sides, "TILE", tile)
+    rng = np.random.default_rng(1)
+    rows = rng.poisson(0.7, (200, 12)).astype(np.float32) + np.eye(12)[0]
+    rows = (rows > 0).astype(float) if similarity == "jaccard" else rows
+    own = {
+        "manhattan": covey.from_distance("manhattan"),
+        "negative": covey.from_distance("sqeuclidean", "negative"),
+    }
+    classes, right = rng.integers(0, 3, 200), np.sort(rng.permutation(200)[:90])
+    X = sp.csr_array(rows) if csr else rows
+    collection = collect(X, resolve(own.get(similarity, similarity))).prepared()
+    screened, plain = NeighborLists.empty(400, 4), NeighborLists.empty(400, 4)
+    every = np.arange(200, dtype=np.int32)
+    for part in np.array_split(rng.permutation(right), parts):
+        space = collection.against(collection.take(part))
+        offer_to_sides(space, screened, every, part.astype(np.int32), classes)
+    i, j = (side.ravel().astype(np.int32) for side in np.meshgrid(every, np.arange(right.size), indexing="ij"))
+    scores = collection.against(collection.take(right)).score(i, j)
+    different = i != right[j]
+    numbers = (2 * i + (classes[i] != classes[right[j]])).astype(np.int32)
+    plain.offer(numbers[different], right[j][different].astype(np.int32), scores[different])
+    np.testing.assert_array_equal(screened.indices, plain.indices)
+    np.testing.assert_array_equal(screened.similarities, plain.similarities)
