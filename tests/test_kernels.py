@@ -192,11 +192,10 @@ def linked_case():
 
 
 def side_hurdle_case():
-    lists = _lists.NeighborLists.empty(12, 2)
-    lists.similarities[:] = -np.sort(-rng.integers(-1, 5, lists.similarities.shape), axis=1)
+    hurdles = rng.integers(-1, 5, 12).astype(float)
     estimates, slack = rng.integers(0, 9, (6, 20)).astype(np.float32), rng.integers(0, 2, 6).astype(float)
     flags = rng.random((2, 6, 20)) < 0.5
-    return estimates, slack, *flags, lists.similarities, np.arange(6, dtype=np.int32), *np.zeros((2, 120), np.int32)
+    return estimates, slack, *flags, hurdles, np.arange(6, dtype=np.int32), 2, *np.zeros((2, 120), np.int32)
 
 
 def pair_table():

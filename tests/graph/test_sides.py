@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import covey
 from covey.graph import sides
 from covey.graph.lists import NeighborLists
-from covey.graph.sides import offer_to_sides
+from covey.graph.sides import Sides
 from covey.similarity.collect import collect
 from covey.similarity.named import resolve
 from tests.forms import similarity_matrix
@@ -33,16 +33,16 @@ FORMS = {
 
 
 def offered(form, length=5, left=None, n_jobs=None, parts=1):
-    """The lists after the right side was offered, in parts, and the number of evaluations."""
+    """The sides after the right side was offered, in parts, and the number of evaluations."""
     X, similarity = FORMS[form]()
     collection = collect(X, resolve(similarity)).prepared()
     left = np.arange(N) if left is None else left
-    lists, n_evaluations = NeighborLists.empty(2 * N, length), 0
+    found, n_evaluations = Sides(CLASSES, length), 0
     for part in np.array_split(RIGHT, parts):
         space = collection.take(left).against(collection.take(part), n_jobs)
-        offer_to_sides(space, lists, left.astype(np.int32), part.astype(np.int32), CLASSES)
+        found.offer(space, left.astype(np.int32), part.astype(np.int32))
         n_evaluations += space.n_evaluations
-    return lists, n_evaluations
+    return found, n_evaluations
 
 
 def obvious(length, left, s):
@@ -62,7 +62,8 @@ def test_each_side_holds_its_nearest_and_every_pair_counts_once(form, tile, leng
     monkeypatch.setattr(sides, "TILE", tile)
     s = ROWS @ ROWS.T
     for left in (np.arange(N), np.array([3, 8, 55, RIGHT[0]])):
-        lists, n_evaluations = offered(form, length, left, n_jobs, parts)
+        found, n_evaluations = offered(form, length, left, n_jobs, parts)
+        lists = found.lists
         for number, expected in obvious(length, left, s).items():
             filled = lists.indices[number] >= 0
             assert lists.indices[number][filled].tolist() == expected
@@ -73,14 +74,26 @@ def test_each_side_holds_its_nearest_and_every_pair_counts_once(form, tile, leng
 
 
 def test_what_is_offered_again_changes_nothing():
-    once, _ = offered("dense")
+    found, _ = offered("dense")
+    indices, similarities = found.lists.indices.copy(), found.lists.similarities.copy()
     X, similarity = FORMS["dense"]()
     collection = collect(X, resolve(similarity)).prepared()
-    twice = NeighborLists(once.indices.copy(), once.similarities.copy(), once.states.copy())
     space = collection.against(collection.take(RIGHT))
-    offer_to_sides(space, twice, np.arange(N, dtype=np.int32), RIGHT.astype(np.int32), CLASSES)
-    np.testing.assert_array_equal(twice.indices, once.indices)
-    np.testing.assert_array_equal(twice.similarities, once.similarities)
+    found.offer(space, np.arange(N, dtype=np.int32), RIGHT.astype(np.int32))
+    np.testing.assert_array_equal(found.lists.indices, indices)
+    np.testing.assert_array_equal(found.lists.similarities, similarities)
+
+
+def test_lists_that_were_cleared_are_filled_again():
+    found, _ = offered("dense")
+    indices = found.lists.indices.copy()
+    X, similarity = FORMS["dense"]()
+    collection = collect(X, resolve(similarity)).prepared()
+    rows = np.array([0, 3, 50], dtype=np.int32)
+    found.clear(rows)
+    assert (found.lists.indices[2 * rows] == -1).all()
+    found.offer(collection.take(rows.astype(np.intp)).against(collection.take(RIGHT)), rows, RIGHT.astype(np.int32))
+    np.testing.assert_array_equal(found.lists.indices, indices)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -88,9 +101,9 @@ def test_an_object_is_compared_as_the_left_one(symmetric):
     """A query is the first argument of the similarity when it is classified, so that s(x, r) must count here, too."""
     s = similarity_matrix(N, RNG, symmetric)
     collection = collect(s, resolve("precomputed"))
-    lists = NeighborLists.empty(2 * N, 3)
-    space = collection.against(collection.take(RIGHT))
-    offer_to_sides(space, lists, np.arange(N, dtype=np.int32), RIGHT.astype(np.int32), CLASSES)
+    found = Sides(CLASSES, 3)
+    found.offer(collection.against(collection.take(RIGHT)), np.arange(N, dtype=np.int32), RIGHT.astype(np.int32))
+    lists = found.lists
     for number, expected in obvious(3, np.arange(N), s).items():
         assert lists.indices[number][lists.indices[number] >= 0].tolist() == expected
 
@@ -112,15 +125,15 @@ def test_screening_loses_no_object_whatever_the_similarity(similarity, csr, part
     classes, right = rng.integers(0, 3, 200), np.sort(rng.permutation(200)[:90])
     X = sp.csr_array(rows) if csr else rows
     collection = collect(X, resolve(own.get(similarity, similarity))).prepared()
-    screened, plain = NeighborLists.empty(400, 4), NeighborLists.empty(400, 4)
+    screened, plain = Sides(classes, 4), NeighborLists.empty(400, 4)
     every = np.arange(200, dtype=np.int32)
     for part in np.array_split(rng.permutation(right), parts):
         space = collection.against(collection.take(part))
-        offer_to_sides(space, screened, every, part.astype(np.int32), classes)
+        screened.offer(space, every, part.astype(np.int32))
     i, j = (side.ravel().astype(np.int32) for side in np.meshgrid(every, np.arange(right.size), indexing="ij"))
     scores = collection.against(collection.take(right)).score(i, j)
     different = i != right[j]
     numbers = (2 * i + (classes[i] != classes[right[j]])).astype(np.int32)
     plain.offer(numbers[different], right[j][different].astype(np.int32), scores[different])
-    np.testing.assert_array_equal(screened.indices, plain.indices)
-    np.testing.assert_array_equal(screened.similarities, plain.similarities)
+    np.testing.assert_array_equal(screened.lists.indices, plain.indices)
+    np.testing.assert_array_equal(screened.lists.similarities, plain.similarities)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.selectors import sharpened_representatives, sharpened_search
-from covey.selectors.sharpened_lists import nearest_of_all
+from covey.selectors.sharpened import nearest_of_all
 from covey.selectors.sharpened_representatives import RepresentativeSet
 from covey.selectors.sharpened_search import add, begin, exchange, grow, put_back, refresh, take_away
 from covey.similarity.collect import collect

@@ -30,6 +30,8 @@ class Cluster:
         How many threads or processes may compute similarities.
     merged : bool, default=True
         Whether equal members are merged into one object.
+    distinct : Distinct, optional
+        Which members are equal, if this is known already.
 
     Attributes
     ----------
@@ -68,9 +70,12 @@ class Cluster:
         collection: Collection,
         n_jobs: int | None = None,
         merged: bool = True,
+        distinct: Distinct | None = None,
     ) -> None:
         self.label, self.members = label, members
         self.whole, self._n_jobs, self._merged = collection, n_jobs, merged
+        if distinct is not None:
+            self._distinct = distinct
 
     @cached_property
     def collection(self) -> Collection:

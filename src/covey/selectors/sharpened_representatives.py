@@ -4,8 +4,7 @@ import numpy as np
 
 from covey.arrays import Floats, Indices, Positions
 from covey.graph.exact import nearest
-from covey.graph.lists import NeighborLists
-from covey.graph.sides import offer_to_sides
+from covey.graph.sides import Sides
 from covey.selectors.sharpened_lists import Lists, draw_pool, nearest_of_pool, on_two_sides
 from covey.selectors.sharpened_search import OWN, State, begin, costs, exchange, grow, look_up_all, refresh, total_loss
 from covey.similarity.collection import Collection
@@ -59,14 +58,15 @@ class RepresentativeSet:
         compared: bool = True,
     ) -> None:
         n = classes.size
-        self._collection, self._lists, self._n_jobs, self._compared = collection, lists, n_jobs, compared
-        self._best = NeighborLists.empty(2 * n, min(N_BEST, n)) if compared else on_two_sides(lists, classes)
+        self._collection, self._lists, self._n_jobs = collection, lists, n_jobs
+        self._sides = Sides(classes, min(N_BEST, n)) if compared else None
+        best = on_two_sides(lists, classes) if self._sides is None else self._sides.lists
         self._state = State(
             classes=classes,
             weights=weights,
             chosen=np.zeros(n, dtype=np.bool_),
-            listed=self._best.indices.reshape(n, 2, -1),
-            similarities=self._best.similarities.reshape(n, 2, -1),
+            listed=best.indices.reshape(n, 2, -1),
+            similarities=best.similarities.reshape(n, 2, -1),
             floors=np.full(n, -np.inf) if compared else lists.floors,
             best=np.empty((n, 2), dtype=np.int32),
             best_similarity=np.empty((n, 2)),
@@ -108,7 +108,9 @@ class RepresentativeSet:
         Objects that know none are compared with all representatives of their class.
         """
         state = self._state
-        best = np.where(state.chosen, np.arange(state.chosen.size, dtype=np.int32), state.best[:, OWN])
+        unknown = state.best_similarity[:, OWN] <= state.floors  # others may be nearer than what is below the floor
+        best = np.where(unknown, np.int32(-1), state.best[:, OWN])
+        best = np.where(state.chosen, np.arange(best.size, dtype=np.int32), best)
         for number in np.unique(state.classes[best < 0]):
             rows = np.flatnonzero((best < 0) & (state.classes == number))
             representatives = np.flatnonzero(state.chosen & (state.classes == number))
@@ -195,7 +197,7 @@ class RepresentativeSet:
 
         Return whether there are any. A representative that is the only one of its class has none beside itself.
         """
-        if not self._compared:
+        if self._sides is None:
             return False
         state = self._state
         alone = state.chosen & (state.n_chosen[state.classes] == 1)
@@ -203,12 +205,13 @@ class RepresentativeSet:
         gone[alone, OWN] = False
         rows = np.flatnonzero(gone.any(axis=1)).astype(np.int32)
         if rows.size:
-            state.listed[rows], state.similarities[rows] = -1, -np.inf
+            self._sides.clear(rows)
             self._offer(self._collection.take(rows.astype(np.intp)), rows, self.indices)
             self._met &= state.chosen  # these objects do not know the former representatives any more
         return rows.size > 0
 
     def _offer(self, left: Collection, rows: Indices, representatives: Positions) -> None:
-        space = left.against(self._collection.take(representatives), self._n_jobs)
-        offer_to_sides(space, self._best, rows, representatives.astype(np.int32), self._state.classes)
-        self.n_evaluations += space.n_evaluations
+        if self._sides is not None:
+            space = left.against(self._collection.take(representatives), self._n_jobs)
+            self._sides.offer(space, rows, representatives.astype(np.int32))
+            self.n_evaluations += space.n_evaluations

@@ -55,6 +55,12 @@ class Distinct:
         """How many objects there are of each kind."""
         return np.bincount(self.kind, minlength=self.first.size)
 
+    def among(self, positions: Positions) -> "Distinct":
+        """Return which of the objects at these positions are equal."""
+        _, first, kind = np.unique(self.kind[positions], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return Distinct(first[order], np.argsort(order)[kind])
+
 
 def distinct_rows(rows: Any, up_to_length: bool = False) -> Distinct:
     """Find out which rows of an array or a CSR array are equal.

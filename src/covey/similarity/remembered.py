@@ -28,7 +28,7 @@ def remembered(collection: Collection) -> Collection:
     space = collection.take(np.arange(min(len(collection), 1))).space()
     if space.cheap or space.screened:
         return collection
-    return RememberedCollection(collection, np.arange(len(collection)), PairTable())
+    return RememberedCollection(collection, np.arange(len(collection)), Memory(collection))
 
 
 class PairTable:
@@ -74,15 +74,29 @@ class PairTable:
         return first.astype(np.int32), second.astype(np.int32), values[order]
 
 
+class Memory:
+    """All objects of a collection, and the similarities that were evaluated among them."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.collection, self.table = collection, PairTable()
+        self._spaces: dict[int | None, Space] = {}
+
+    def space(self, n_jobs: int | None) -> Space:
+        """Return the space that evaluates pairs of all objects with so many threads or processes."""
+        if n_jobs not in self._spaces:
+            self._spaces[n_jobs] = self.collection.space(n_jobs)
+        return self._spaces[n_jobs]
+
+
 class RememberedCollection(Collection):
     """Objects whose spaces look pairs up in a table before they evaluate them.
 
-    `numbers` are the numbers of the objects in the table.
+    `numbers` are the numbers of the objects in the memory.
     """
 
-    def __init__(self, collection: Collection, numbers: Positions, table: PairTable) -> None:
+    def __init__(self, collection: Collection, numbers: Positions, memory: Memory) -> None:
         super().__init__(collection.similarity, collection.objects, collection.rows, collection.given)
-        self._collection, self._numbers, self.table = collection, numbers, table
+        self._collection, self._numbers, self._memory = collection, numbers, memory
 
     def __reduce__(self) -> Any:
         """Pickle the objects alone, without what is remembered."""
@@ -96,12 +110,10 @@ class RememberedCollection(Collection):
         return self._collection.representatives(positions)
 
     def against(self, others: Self, n_jobs: int | None = None) -> "RememberedSpace":
-        same = others is self
-        space = self._collection.against(self._collection if same else others._collection, n_jobs)
-        return RememberedSpace(space, self._numbers, others._numbers, self.table, self.similarity.symmetric)
+        return RememberedSpace(self._memory, self._numbers, others._numbers, square=others is self, n_jobs=n_jobs)
 
     def known_pairs(self) -> tuple[Indices, Indices, Floats]:
-        i, j, similarities = self.table.pairs()
+        i, j, similarities = self._memory.table.pairs()
         position = np.full(int(max(i.max(initial=0), j.max(initial=0), self._numbers.max())) + 1, -1, dtype=np.int32)
         position[self._numbers] = np.arange(self._numbers.size)
         i, j = position[i], position[j]
@@ -118,20 +130,21 @@ class RememberedCollection(Collection):
         return self._collection.distinct()
 
     def _take(self, positions: Positions) -> Self:
-        return type(self)(self._collection.take(positions), self._numbers[positions], self.table)
+        return type(self)(self._collection.take(positions), self._numbers[positions], self._memory)
 
 
 class RememberedSpace(Space):
-    """A space that evaluates only the pairs that its table does not hold, and adds these to the table.
+    """A space that evaluates only the pairs that its memory does not hold, and adds these to the memory.
 
-    Only evaluations are counted, not what was looked up. If `unordered`, the similarity is the same in both directions,
-    and a pair is evaluated only once for both.
+    The two sides have numbers in the memory. Only evaluations are counted, not what was looked up. If the similarity is
+    symmetric, a pair is evaluated once for both directions, from the lower to the higher number.
     """
 
-    def __init__(self, space: Space, left: Positions, right: Positions, table: PairTable, unordered: bool) -> None:
-        super().__init__(space.n_left, space.n_right, space.symmetric, space.n_jobs)
-        self.hubs, self.exact_up_to = space.hubs, space.exact_up_to
-        self._space, self._table, self._unordered = space, table, unordered
+    def __init__(self, memory: Memory, left: Positions, right: Positions, square: bool, n_jobs: int | None) -> None:
+        self._unordered = memory.collection.similarity.symmetric
+        super().__init__(left.size, right.size, square and self._unordered, n_jobs)
+        self._space, self._table = memory.space(n_jobs), memory.table
+        self.hubs, self.exact_up_to = self._space.hubs, self._space.exact_up_to
         self._left, self._right = left.astype(np.uint64), right.astype(np.uint64)
 
     def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
@@ -146,7 +159,8 @@ class RememberedSpace(Space):
         new, first, again = np.unique(keys[missing], return_index=True, return_inverse=True)
         asked = missing[np.sort(first)]  # the function is called in the order of the pairs that were asked for
         scores = np.empty(new.size)
-        scores[np.argsort(first)] = self._space.score(i[asked], j[asked], counted=False)
+        lower, higher = a[asked].astype(np.int32), b[asked].astype(np.int32)
+        scores[np.argsort(first)] = self._space.score(lower, higher, counted=False)
         if counted:
             self.count(new.size)
         self._table.store(new, scores)
@@ -154,10 +168,10 @@ class RememberedSpace(Space):
         return values
 
     def n_done(self) -> int:
-        return self.n_evaluations + self._space.n_done() - self._space.n_evaluations
+        return self.n_evaluations + self._space.n_done()  # the space itself counts only what is under way
 
     def with_itself(self) -> Floats:
-        return self._space.with_itself()
+        return self._space.with_itself()[self._left.astype(np.intp)]
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         return self.score(i, j, counted=False)
