@@ -99,7 +99,8 @@ class Sharpened(Selector):
     sample_indices_ : int array
         The selected rows of X. They are grouped by class; in each class, those come first that stand for most objects.
     prototypes_ : dict
-        The `Prototype` of each label. Every member is covered by the most similar representative of its own class.
+        The `Prototype` of each label. Every member is covered by the most similar representative of its own class; if
+        margins are listed, by the most similar one that an approximate neighbor graph has found.
         Homogeneity, threshold and the number of evaluations are those of the inner selector.
     selector_ : selector
         The inner selector, fitted.
