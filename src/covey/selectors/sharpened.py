@@ -28,7 +28,7 @@ from covey.runtime.random import generator
 from covey.selectors.base import Groups, Selection, Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.crs import CRS
-from covey.selectors.sharpened_lists import NEAR, POOLED_FROM, Lists, in_both_directions
+from covey.selectors.sharpened_lists import NEAR, POOLED_FROM, Lists, in_both_directions, no_lists
 from covey.selectors.sharpened_representatives import RepresentativeSet
 from covey.selectors.state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
 from covey.similarity.collection import Collection
@@ -251,16 +251,19 @@ class Sharpened(Selector):
             bar.note("neighbors of all classes")
             bar.watch(lambda: (self.selector_.n_evaluations_ + space.n_done(), None))
             k = N_NEIGHBORS[self.margins] if self.n_neighbors == "auto" else int(self.n_neighbors)
-            lists = nearest_of_all(objects.collection, space, k, rng)
+            few = NEAR * size * POOLED_FROM <= objects.rows.size
+            pooled = few and space.screened and self.margins == "exact"
+            lists = no_lists(objects.rows.size) if pooled else nearest_of_all(objects.collection, space, k, rng)
             labelled = (objects.collection, objects.classes, objects.weights)
             found = RepresentativeSet(*labelled, lists, start, self.n_jobs, compared=self.margins == "exact")
             n_before = self.selector_.n_evaluations_ + space.n_evaluations
             bar.watch(lambda: (n_before + found.n_evaluations, None))
             self.temperature_ = self._temperature(found)
             if size != start.size:
+                if pooled:
+                    found.draw_pool(k, rng)
                 found.resize(size, self.temperature_)
-            few = NEAR * size * POOLED_FROM <= objects.rows.size
-            self._exchange(found, lists if few and space.screened and self.margins == "exact" else None, k, rng, bar)
+            self._exchange(found, k if pooled else None, rng, bar)
         self.sharpened_ = not np.array_equal(found.indices, start)
         made = objects.prototypes(found, self.selector_) if self.sharpened_ else [*self.selector_.prototypes_.values()]
         n_evaluations = n_before + found.n_evaluations
@@ -276,18 +279,16 @@ class Sharpened(Selector):
         typical = float(np.median(sizes)) or float(np.mean(sizes))
         return TEMPERATURE * typical if typical > 0 else 1.0  # if all margins are 0, any temperature will do
 
-    def _exchange(
-        self, found: RepresentativeSet, pooled_from: Lists | None, k: int, rng: np.random.Generator, bar: Bar
-    ) -> None:
+    def _exchange(self, found: RepresentativeSet, pooled: int | None, rng: np.random.Generator, bar: Bar) -> None:
         """Make rounds until one lowers the loss only a little. One that does not lower it at all is undone.
 
-        If `pooled_from` holds the lists of the neighbor graph, rounds after the first one use lists of pools.
+        If `pooled` is a number, every round uses lists of that length from a new pool.
         """
         losses = [found.loss(self.temperature_)]
         for number in range(1, self.max_rounds + 1):
             bar.note(f"round {number} of at most {self.max_rounds}, loss {losses[-1]:.4f}")
-            if pooled_from is not None and number > 1:
-                found.draw_pool(pooled_from, k, rng)
+            if pooled is not None:
+                found.draw_pool(pooled, rng)
             before = found.indices
             n_exchanged = found.sweep(self.temperature_, rng)
             loss = found.loss(self.temperature_)

@@ -1,10 +1,10 @@
 """Which objects a candidate would serve: the nearest others of each object, and the same lists in reverse.
 
 The lists come from a neighbor graph of all objects, so that every object is a candidate. If there are few
-representatives, each of them serves more objects than a list is long. The lists then do not show what a candidate would
-do to objects further away. So after the first round they are replaced by the nearest of a *pool*: the objects around
-the present representatives, and a few random ones. As the pool is a small part of all objects, lists of the same length
-reach much further.
+representatives, each of them serves more objects than a list is long. Such lists would not show what a candidate does
+to objects further away. So the lists then hold the nearest of a *pool*: the objects around the present representatives,
+and a few random ones. As the pool is a small part of all objects, lists of the same length reach much further. Each
+round draws a new pool.
 """
 
 from typing import NamedTuple
@@ -17,8 +17,9 @@ from covey.graph.exact import nearest
 from covey.graph.lists import NeighborLists
 from covey.similarity.space import Space
 
-NEAR, RANDOM = 20, 3
-"""How many neighbors of each representative are drawn for a pool, and how many random objects for each."""
+NEAR, RANDOM, AROUND = 20, 3, 100
+"""How many neighbors of each representative are drawn for a pool, how many random objects for each, and among how many
+nearest objects of a representative the neighbors are drawn."""
 
 POOLED_FROM = 8
 """Pools are used if all neighbors that would be drawn are at most one in so many of all objects. There are then fewer
@@ -43,11 +44,18 @@ class Lists(NamedTuple):
     floors: Floats
 
 
-def draw_pool(lists: Lists, classes: Positions, representatives: Positions, rng: np.random.Generator) -> Positions:
-    """Draw the candidates of a pool: the representatives, some neighbors of the same class of each, and random ones."""
+def no_lists(n: int) -> Lists:
+    """Return empty lists of n objects."""
+    return in_both_directions(NeighborLists.empty(n, 0), floors=np.full(n, -np.inf))
+
+
+def draw_pool(near: Indices, classes: Positions, representatives: Positions, rng: np.random.Generator) -> Positions:
+    """Draw the candidates of a pool: the representatives, some neighbors of the same class of each, and random ones.
+
+    `near` holds the nearest objects of each representative.
+    """
     drawn = [representatives, rng.choice(classes.size, RANDOM * representatives.size, replace=False)]
-    for r in representatives:
-        others = lists.others[lists.starts[r] : lists.starts[r + 1]]
+    for r, others in zip(representatives, near, strict=True):
         drawn.append(rng.permutation(others[classes[others] == classes[r]])[:NEAR])
     return np.unique(np.concatenate(drawn))
 

@@ -5,7 +5,7 @@ import numpy as np
 from covey.arrays import Floats, Indices, Positions
 from covey.graph.exact import nearest
 from covey.graph.sides import Sides
-from covey.selectors.sharpened_lists import Lists, draw_pool, nearest_of_pool, on_two_sides
+from covey.selectors.sharpened_lists import AROUND, Lists, draw_pool, nearest_of_pool, on_two_sides
 from covey.selectors.sharpened_search import OWN, State, begin, costs, exchange, grow, look_up_all, refresh, total_loss
 from covey.similarity.collection import Collection
 
@@ -81,15 +81,14 @@ class RepresentativeSet:
         self.n_evaluations = 0
         self.replace_all(representatives)
 
-    def draw_pool(self, lists: Lists, k: int, rng: np.random.Generator) -> None:
-        """Replace the lists by the k nearest of a pool around the present representatives.
-
-        It is drawn from `lists`, those of the neighbor graph.
-        """
-        pool = draw_pool(lists, self._state.classes, self.indices, rng)
+    def draw_pool(self, k: int, rng: np.random.Generator) -> None:
+        """Replace the lists by the k nearest of a new pool around the present representatives."""
+        around = self._collection.take(self.indices).against(self._collection, self._n_jobs)
+        near = nearest(around, min(AROUND, self._state.classes.size)).indices
+        pool = draw_pool(near, self._state.classes, self.indices, rng)
         space = self._collection.against(self._collection.take(pool), self._n_jobs)
         self._lists = nearest_of_pool(space, pool, k)
-        self.n_evaluations += space.n_evaluations
+        self.n_evaluations += around.n_evaluations + space.n_evaluations
 
     @property
     def indices(self) -> Positions:
