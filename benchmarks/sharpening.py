@@ -192,8 +192,8 @@ LARGE = {
     "Fashion-MNIST, cosine": (datasets.load_fashion_mnist, {30: 0.02, 60: 0.0105, 120: 0.006, 200: 0.004}, 6_000),
     "20 Newsgroups, cosine of TF-IDF": (datasets.load_20newsgroups, {10: 0.056, 15: 0.033}, 11_314),
 }
-"""The loader, the numbers of neighbors of CRS with the size for sharpening, and from how many training objects condensed
-nearest neighbor chooses. That method classifies a class again after each object that it keeps, which takes too long for
+"""The loader, the numbers of neighbors of CRS with the size for sharpening, and how many training objects condensed
+nearest neighbor chooses from. It classifies a class again after each object that it keeps, which takes too long for
 60 000 images."""
 PEERS = (60, 15)
 """With these numbers of neighbors of CRS, other methods are run as well."""
