@@ -169,11 +169,12 @@ def random_row(sizes: dict[Any, int], split: Split) -> Row:
     return Row(f"random, mean of {SEEDS}", *means)
 
 
-def at_one_size(k: int, size: float, split: Split) -> Iterator[Row]:
+def at_one_size(k: int, size: float | None, split: Split) -> Iterator[Row]:
     """CRS, what sharpening makes of it, and other methods that select as many of each class as CRS does."""
     inner, row = fitted_row(f"CRS, k = {k}", crs(k), split)
     yield row
-    yield fitted_row(f"**sharpened**, k = {k}, size = {size:g}", sharpened(crs(k), size=size), split)[1]
+    name = f"**sharpened**, k = {k}" + ("" if size is None else f", size = {size:g}")
+    yield fitted_row(name, sharpened(crs(k), size=size), split)[1]
     if k not in PEERS:
         return
     sizes = {label: prototype.indices.size for label, prototype in inner.prototypes_.items()}
@@ -189,7 +190,7 @@ def official(load: Callable[..., Any]) -> Split:
 
 
 LARGE = {
-    "Fashion-MNIST, cosine": (datasets.load_fashion_mnist, {30: 0.02, 60: 0.0105, 120: 0.006, 200: 0.004}, 6_000),
+    "Fashion-MNIST, cosine": (datasets.load_fashion_mnist, {30: None, 60: 0.0105, 120: 0.006, 200: 0.004}, 6_000),
     "20 Newsgroups, cosine of TF-IDF": (datasets.load_20newsgroups, {10: 0.056, 15: 0.033}, 11_314),
 }
 """The loader, the numbers of neighbors of CRS with the size for sharpening, and how many training objects condensed

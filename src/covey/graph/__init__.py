@@ -11,7 +11,8 @@ Data goes through the files in this order:
 
 1. `build.py` is the entrance (`neighbor_graph`). It decides between an exact graph and NN-Descent.
 2. `exact.py` scores all pairs, or those that estimates cannot rule out. `groups.py` does the same for a classifier,
-   which needs the nearest representative of each class.
+   which needs the nearest representative of each class, and `sides.py` for sharpening, which needs the nearest ones of
+   an object's own class and of all others. `all_pairs.py` scores all pairs and keeps them.
 3. `descent.py` is NN-Descent. It scores few pairs and finds most neighbors. It uses these files:
 
    - `evaluator.py` scores pairs and offers each score to the lists of both objects.

@@ -8,9 +8,12 @@ Data goes through the files in this order:
 3. `base.py` holds `Selector`, which all selectors share: `fit` lets a selector see one cluster after the other and sets
    the fitted state.
 4. There is one algorithm a file: `crs.py`, `delta_medoids.py`, `ds3.py`, and `simple.py` with the random selector and
-   the one that keeps all.
-5. `delta_medoids_pairs.py` keeps the similarities that delta-medoids has evaluated. `ds3_facility.py` and `ds3_admm.py`
-   solve the optimisation problems of DS3, and `ds3_certificate.py` says how good their answers are.
+   the one that keeps all. `sharpened.py` improves what another selector has chosen; it sees all clusters together.
+5. The other files belong to one selector each. `sharpened_search.py` is the search of `sharpened.py`,
+   `sharpened_representatives.py` keeps its representatives and the margins of all objects, and `sharpened_lists.py`
+   says which objects a candidate would serve. `delta_medoids_pairs.py` keeps the similarities that delta-medoids has
+   evaluated. `ds3_facility.py` and `ds3_admm.py` solve the optimisation problems of DS3, and `ds3_certificate.py` says
+   how good their answers are.
 
 Two files concern the fitted state. `state.py` lets each class declare which attributes its `fit` sets, so that files
 hold all of them. `fitting.py` makes sure that a fit which fails changes nothing.
