@@ -39,22 +39,21 @@ from covey.similarity.types import Labels
 logger = logging.getLogger("covey")
 
 N_NEIGHBORS = {"exact": 100, "listed": 30}
-"""How long the lists are by default."""
+"""How long the lists are by default. `python -m benchmarks.sharpening cost` measures shorter lists; of longer ones no
+table was kept."""
 
 OF_MEDIAN, OF_DEVIATION = 0.3, 0.2
 """The default temperature is the smaller of these shares of the median size of the margins at the beginning, and of
-their standard deviation. The first is near the optimum on Fashion-MNIST, for .4 to 2 % of the objects, and on 20
-Newsgroups, where margins have heavy tails. The second is smaller where the classes are well apart: all margins are
-large then, and only their differences say what is close to the border. On the Coffee series, the first alone loses .008
-of F1, and both together win .018."""
+their standard deviation. The first suits classes that overlap, and also margins with heavy tails, as texts have them.
+The second is smaller where the classes are well apart: all margins are large then, and only their differences say what
+is close to the border. benchmarks/SHARPENING.md shows what both together reach; no table of other values was kept."""
 
 MAX_ROUNDS = 5
-"""The most rounds by default. On 20 Newsgroups the second round adds .02 to precision and recall, the third .005, and
-the fourth .001; with pools, each of five rounds adds something."""
+"""The most rounds by default. Rounds mostly end before, by the next number; no table of other values was kept."""
 
 LEAST_FALL = 0.015
-"""Rounds end when one lowers the loss by less than this share. On Fashion-MNIST with 2 % of the objects and on 20
-Newsgroups, further rounds lower the loss a little more, but not the error of new objects."""
+"""Rounds end when one lowers the loss by less than this share. Further rounds take as long as the first ones and lower
+the loss only a little. It was set on Fashion-MNIST and 20 Newsgroups; no table of other values was kept."""
 
 
 class Sharpened(Selector):

@@ -19,7 +19,7 @@ from covey.similarity.space import Space
 
 NEAR, RANDOM, AROUND = 20, 3, 100
 """How many neighbors of each representative are drawn for a pool, how many random objects for each, and among how many
-nearest objects of a representative the neighbors are drawn."""
+nearest objects of a representative the neighbors are drawn. No comparison with other values is on record."""
 
 POOLED_FROM = 8
 """Pools are used if all neighbors that would be drawn are at most one in so many of all objects. There are then fewer
