@@ -77,6 +77,17 @@ def test_wrong_values_are_refused_in_a_sentence_and_leave_no_fit(parameter, valu
         check_is_fitted(selector)
 
 
+def test_a_wrong_size_is_refused_before_any_similarity_is_computed():
+    """A costly function must not run for hours first."""
+
+    def never(a, b):
+        raise AssertionError("no similarity was needed")
+
+    selector = covey.Sharpened(covey.CRS(3, similarity=never), size=1)
+    with pytest.raises(ValueError, match="size must allow"):
+        selector.fit(list("abcdef"), [0, 0, 0, 1, 1, 1])
+
+
 def test_a_failed_fit_leaves_the_fit_before():
     selector = covey.Sharpened(covey.CRS(10), random_state=0).fit(X, Y)
     before = dict(vars(selector))

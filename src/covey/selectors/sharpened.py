@@ -211,6 +211,7 @@ class Sharpened(Selector):
     def _choose(
         self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState
     ) -> Selection:
+        size = self._size(len(collection), len(groups))
         known = remembered(collection.prepared())
         inner = self._inner()
         if "random_state" in inner.get_params() and inner.get_params()["random_state"] is None:
@@ -219,34 +220,33 @@ class Sharpened(Selector):
             # A selector with a `fit` of its own expects X as the user has passed it.
             self.selector_ = inner.fit(known if type(inner).fit is Selector.fit else collection.given, y)
         objects = Labelled.of(known, groups, self.n_jobs)
+        start = objects.start(inner)
+        size = min(start.size if size is None else size, objects.rows.size)
         self.sharpened_, self.temperature_, self.losses_ = False, np.nan, np.empty(0)
-        size = self._size(objects)
         if len(groups) < 2:
             warnings.warn(
                 "Sharpened needs at least two classes to tell apart, got one; the choice of the inner selector is left "
                 "as it is.",
                 stacklevel=4,
             )
-        elif size < objects.rows.size or objects.start(inner).size < objects.rows.size:
-            return self._sharpen(objects, size, generator(rng))
+        elif min(size, start.size) < objects.rows.size:
+            return self._sharpen(objects, start, size, generator(rng))
         return Selection(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
 
-    def _size(self, objects: "Labelled") -> int:
-        """Return how many representatives there are to be."""
+    def _size(self, n: int, n_classes: int) -> int | None:
+        """Return how many representatives of n objects are asked for, or None if the inner selector decides this."""
         if self.size is None:
-            return int(objects.start(self.selector_).size)
-        n, n_classes = objects.n, len(objects.clusters)
+            return None
         size = int(self.size) if isinstance(self.size, Integral) else round(float(self.size) * n)
         if size < n_classes:
             raise ValueError(
                 f"size must allow for one representative of each of the {n_classes} classes, got {self.size!r}, which "
                 f"is {size} of {n} objects."
             )
-        return min(size, int(objects.rows.size))
+        return size
 
-    def _sharpen(self, objects: "Labelled", size: int, rng: np.random.Generator) -> Selection:
-        """Exchange the representatives of the inner selector until this hardly helps any more."""
-        start = objects.start(self.selector_)
+    def _sharpen(self, objects: "Labelled", start: Positions, size: int, rng: np.random.Generator) -> Selection:
+        """Exchange the representatives to start with until this hardly helps any more."""
         with progress(type(self).__name__, None, "evaluations", shown=self.verbose > 0) as bar:
             space = objects.collection.space(self.n_jobs)
             bar.note("neighbors of all classes")
