@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from covey.arrays import Floats, Positions
 from covey.explanation import Explanation
 from covey.features import SimilarityFeatures
-from covey.graph.all_pairs import has_few_nonzero
+from covey.graph.all_pairs import has_few_nonzero, sample
 from covey.graph.exact import nearest
 from covey.graph.groups import nearest_of_groups
 from covey.rejection import calibrate, check_unknown_label, thresholds
@@ -205,7 +205,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         self.classes_ = np.unique(y)
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, collection.representatives(rows))
-        self.sparse_output_ = has_few_nonzero(collection.take(rows).space())
+        self.sparse_output_ = has_few_nonzero(collection.take(sample(rows)).space())
         self._calibrate(collection)
         self._least_similarities()
         return self

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from covey.graph import all_pairs
-from covey.graph.all_pairs import all_similarities, has_few_nonzero
+from covey.graph.all_pairs import all_similarities, has_few_nonzero, sample
 from covey.similarity.collect import collect
 from covey.similarity.named import resolve
 from tests.forms import space_of
@@ -75,6 +75,17 @@ def test_a_matrix_is_stored_sparse_if_less_than_a_third_of_it_is_not_zero():
     quarter = np.kron(np.eye(4), np.ones((20, 1)))
     assert has_few_nonzero(space_of(quarter, "cosine"))
     assert not has_few_nonzero(space_of(quarter[:1], "cosine"))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 128, 129, 10_000])
+def test_a_sample_is_small_and_spread_over_all_positions(n):
+    """The first and the last position are in it, and none twice."""
+    positions = 3 * np.arange(n)
+    drawn = sample(positions)
+    assert drawn.size == min(n, 128)
+    assert np.unique(drawn).size == drawn.size
+    assert set(drawn) <= set(positions)
+    assert {*positions[:1], *positions[-1:]} <= set(drawn)
 
 
 def test_an_expensive_similarity_is_not_asked_whether_it_is_often_zero():

@@ -10,7 +10,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from covey.arrays import Floats, Indices
+from covey.arrays import Floats, Indices, Positions
 from covey.graph.exact import TILE
 from covey.runtime.executor import share_out
 from covey.similarity.space import Space
@@ -24,16 +24,20 @@ MOST_SAMPLED = 128
 share to within a few percent, and take some milliseconds in a space that is cheap."""
 
 
+def sample(positions: Positions) -> Positions:
+    """Return at most `MOST_SAMPLED` of the positions, evenly spread, from which `has_few_nonzero` can tell enough."""
+    return positions[np.linspace(0, positions.size - 1, min(positions.size, MOST_SAMPLED)).astype(np.intp)]
+
+
 def has_few_nonzero(space: Space) -> bool:
     """Say whether most of the similarities of different objects are 0, so that they should be stored as CSR.
 
-    Both sides of the space are the same objects, and at most `MOST_SAMPLED` of them, evenly spread, are looked at. The
-    answer is False without a look if a score is not `cheap`.
+    Both sides of the space are the same objects. The answer is False without a look if a score is not `cheap`.
     """
     if not space.cheap or space.n_left < 2:
         return False
-    sample = np.unique(np.linspace(0, space.n_left - 1, min(space.n_left, MOST_SAMPLED)).astype(np.int32))
-    i, j = np.repeat(sample, sample.size), np.tile(sample, sample.size)
+    every = np.arange(space.n_left, dtype=np.int32)
+    i, j = np.repeat(every, every.size), np.tile(every, every.size)
     others = i != j
     return bool(np.mean(space.score(i[others], j[others]) != 0) < FEW_NONZERO)
 
