@@ -15,5 +15,8 @@ Positions = NDArray[np.intp]
 Integers = NDArray[np.int64]
 """Counts and sums of counts."""
 
+Hashes = NDArray[np.uint64]
+"""Hashes of objects, 64 bits each."""
+
 Flags = NDArray[np.bool_]
 """One truth value for each of several things."""

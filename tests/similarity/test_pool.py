@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 import threading
 import time
 import warnings
@@ -103,7 +104,7 @@ def test_little_work_stays_at_home(tmp_path):
 
 
 def test_no_file_is_left_behind(eager, monkeypatch, tmp_path):
-    monkeypatch.setattr(pool.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     covey.neighbor_graph(words(60), 3, letters, n_jobs=2)
     deadline = time.monotonic() + 10
     while list(tmp_path.iterdir()) and time.monotonic() < deadline:
@@ -253,3 +254,24 @@ def test_interleaved_products_leave_blas_as_it_was(first_ends_first):
     assert set(seen) == {1}
     assert set(blas_threads()) == {2}
     set_blas_threads(before[0])
+
+
+@pytest.mark.parametrize("batch_size", [7, 1000, 1024, 3000])
+def test_a_space_that_may_be_interrupted_makes_the_same_batches(batch_size):
+    """The values of a batch may depend on its size, as those of a product of matrices do in the last bits."""
+    sizes = []
+
+    def score(a, b):
+        sizes.append(len(a))
+        return np.ones(len(a))
+
+    i = np.zeros(10_000, dtype=np.int32)
+    space = space_of(list(range(9)), covey.batched(score, batch_size=batch_size))
+    space.score(i, i + 1)
+    expected = list(sizes)
+    sizes.clear()
+    calls = []
+    space.interrupt = lambda: calls.append(len(sizes))
+    space.score(i, i + 1)
+    assert sizes == expected
+    assert len(calls) >= 3

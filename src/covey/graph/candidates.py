@@ -22,6 +22,7 @@ from covey.graph.lists import JOINED, NeighborLists
 from covey.graph.met import PairSet
 from covey.runtime.executor import Executor
 from covey.runtime.prefetch import look_ahead
+from covey.similarity.hashing import scrambled
 
 CHUNK_ROWS = 8192
 """How many lists one task samples. A larger number leaves threads idle at the end, a smaller one costs more calls; no
@@ -122,11 +123,8 @@ class Candidates:
 
 @njit(cache=True, nogil=True)
 def mix(seed, a, b):  # type: ignore[no-untyped-def]
-    """A hash of two indices: the finalizer of splitmix64, with that generator's published constants."""
-    z = seed ^ ((np.uint64(a) << np.uint64(32)) | np.uint64(b))
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    """A hash of two indices."""
+    return scrambled(seed ^ ((np.uint64(a) << np.uint64(32)) | np.uint64(b)))
 
 
 @njit(cache=True, nogil=True)

@@ -1,5 +1,6 @@
 """Support for scikit-learn's callbacks, such as its progress bars, where the installed version has them."""
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
@@ -17,6 +18,7 @@ except ImportError:  # scikit-learn has callbacks since 1.9
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Estimator = TypeVar("Estimator")
 
 
 def with_callbacks(method: Method) -> Method:
@@ -25,7 +27,7 @@ def with_callbacks(method: Method) -> Method:
     return decorated
 
 
-__all__ = ["CallbackSupportMixin", "Tasks", "tasks", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Tasks", "tasks", "with_callbacks", "without_callbacks"]
 
 
 class Tasks(Protocol):
@@ -63,6 +65,14 @@ class _Callbacks:
             with context.propagate_callback_context(estimator):
                 yield
         context.call_on_fit_task_end(estimator=self._owner)
+
+
+def without_callbacks(estimator: Estimator) -> Estimator:
+    """Return a copy of an estimator without its callbacks, which may hold what other processes cannot get."""
+    other = copy.copy(estimator)
+    for name in [name for name in vars(other) if name.startswith("_") and "callback" in name]:
+        del vars(other)[name]
+    return other
 
 
 @contextmanager

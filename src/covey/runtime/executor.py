@@ -69,6 +69,9 @@ one_blas_thread = OneBlasThread()
 class Executor:
     """Runs independent tasks on `n_jobs` threads. As in joblib, None means 1 and -1 means all cores.
 
+    Threads are a matter of this machine. So a joblib backend that reaches other machines, such as "dask", changes
+    nothing about these numbers, while ``joblib.parallel_config(n_jobs=4)`` makes None mean 4.
+
     A task may itself ask an executor to run further tasks. These run one after the other in the thread of that task,
     because all threads are busy already.
     """
@@ -103,9 +106,41 @@ class Executor:
         return np.concatenate(values) if values else np.empty(0)
 
     def _n_threads(self) -> int:
-        from joblib import effective_n_jobs
+        return 1 if getattr(self._within, "a_task", False) else n_threads(self.n_jobs)
 
-        return 1 if getattr(self._within, "a_task", False) else effective_n_jobs(self.n_jobs)
+
+def reaches_other_machines(n_jobs: int | None = None) -> bool:
+    """Say whether joblib's active backend has workers that may be on other machines, and `n_jobs` lets them work.
+
+    As in joblib, ``n_jobs=1`` means that no other process does anything, whatever the backend is. All backends that
+    joblib itself has work on this machine, except "dask".
+    """
+    if n_jobs == 1:
+        return False
+    from joblib.parallel import (
+        LokyBackend,
+        MultiprocessingBackend,
+        SequentialBackend,
+        ThreadingBackend,
+        get_active_backend,
+    )
+
+    here = LokyBackend, MultiprocessingBackend, SequentialBackend, ThreadingBackend
+    return not isinstance(get_active_backend()[0], here)
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Return how many threads of this process `n_jobs` allows.
+
+    This is the number that joblib gives for a backend of this machine. The cores of other machines play no part: under
+    a backend that reaches these, None means 1, because each core of each machine may have a task of its own, and -1
+    means all cores of this machine.
+    """
+    from joblib.parallel import ThreadingBackend, effective_n_jobs
+
+    if reaches_other_machines(n_jobs):
+        return int(ThreadingBackend().effective_n_jobs(1 if n_jobs is None else n_jobs))
+    return int(effective_n_jobs(n_jobs))
 
 
 def share_out(n: int, most: int) -> int:

@@ -6,6 +6,7 @@ A selector of your own is a subclass of `Selector` that defines `select`.
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -17,11 +18,13 @@ from sklearn.utils import check_random_state
 from covey.arrays import Positions
 from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
+from covey.runtime.executor import reaches_other_machines
 from covey.runtime.progress import progress
 from covey.runtime.random import generator
 from covey.selectors.cluster import Cluster
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import clusters
+from covey.selectors.side_by_side import find, find_side_by_side
 from covey.selectors.state import (
     COUNT,
     FEATURES,
@@ -195,23 +198,31 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     ) -> "Selection":
         """Select the representatives of all clusters, by default of each cluster for itself.
 
-        The groups are the label and the members of each cluster.
+        The groups are the label and the members of each cluster. If joblib's active backend reaches other machines,
+        the clusters are fitted side by side there. Each is then a task of one thread, and callbacks and progress
+        follow the answers, which come in the order of the clusters.
         """
         found: list[Prototype] = []
         details: dict[Hashable, Any] = {}
-        n_pairs, verbose = 0, getattr(self, "verbose", 0)
+        n_pairs, verbose, n_jobs = 0, getattr(self, "verbose", 0), getattr(self, "n_jobs", None)
+        elsewhere = len(groups) > 1 and not collection.remembers and reaches_other_machines(n_jobs)
+        make = partial(Cluster, collection=collection, n_jobs=None if elsewhere else n_jobs, merged=self._merges())
+        made = (make(*group) for group in groups)
+        answers = find_side_by_side(self, made, rng) if elsewhere else None
         bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
-        with bar, tasks(self, len(groups), collection.given, y) as callbacks:
+        reports = tasks(self, len(groups), collection.given, y)
+        with bar, reports as callbacks, closing(answers) if answers else nullcontext():
             for number, (label, members) in enumerate(groups, start=1):
-                cluster = Cluster(label, members, collection, getattr(self, "n_jobs", None), self._merges())
+                cluster = make(label, members)
                 bar.note(f"cluster {label!r}, {number} of {len(groups)}")
                 bar.watch(partial(_done_and_total, list(found), cluster, len(collection)))
                 with callbacks.part(f"cluster {label}"):
-                    prototype, details[label] = self._select_with_details(cluster, generator(rng))
-                found.append(prototype)
+                    answer = find(self, cluster, generator(rng)) if answers is None else next(answers)
+                found.append(answer.prototype)
+                details[label] = answer.details
                 if verbose > 1 or (verbose == 1 and not bar.shown):
-                    _log(self, prototype)
-                n_pairs += cluster.n_pairs
+                    _log(self, answer.prototype)
+                n_pairs += answer.n_pairs
         self._set_details(details, len(collection))
         return Selection(found, sum(prototype.n_evaluations for prototype in found), n_pairs)
 
@@ -248,8 +259,9 @@ def _done_and_total(found: list[Prototype], cluster: Cluster, n: int) -> tuple[i
     """
     before = sum(prototype.n_evaluations for prototype in found)
     space = cluster.space_so_far
-    if space is None:
-        return before, None
+    if space is None:  # nobody has asked for similarities yet, or another process works on the cluster
+        n_found = sum(prototype.members.size for prototype in found)
+        return before, before / n_found * n if before else None
     power = 1 if space.n_expected is None else 2
     size = cluster.members.size
     powers_before = sum(prototype.members.size**power for prototype in found)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Cluster:
     label, members
         As passed.
     whole : Collection
-        All of X, as passed.
+        All of X, as passed. In a process that the cluster was sent to, it holds the members only.
     collection : Collection
         The members.
     space : Space
@@ -76,6 +77,21 @@ class Cluster:
         self.whole, self._n_jobs, self._merged = collection, n_jobs, merged
         if distinct is not None:
             self._distinct = distinct
+
+    @classmethod
+    def of_members(cls, label: Hashable, members: Positions, collection: Collection, *options: Any) -> "Cluster":
+        """Make a cluster whose members are all objects of a collection, while their numbers are rows of a larger X.
+
+        The options are the further arguments of the class.
+        """
+        cluster = cls(label, members, collection, *options)
+        cluster.collection = collection
+        return cluster
+
+    def __reduce__(self) -> Any:
+        """Pickle the members alone. What is sent to another process then does not grow with X."""
+        options = self._n_jobs, self._merged, vars(self).get("_distinct")
+        return Cluster.of_members, (self.label, self.members, self.collection.alone(), *options)
 
     @cached_property
     def collection(self) -> Collection:

@@ -50,7 +50,7 @@ def exact_array(labels: NDArray[np.object_]) -> NDArray[Any]:
     except ValueError:  # the labels are sequences of different lengths
         return labels
     whole = tight.dtype.kind != "f" or not all(isinstance(value, Integral) for value in values)
-    exact = tight.shape == labels.shape and whole and all(map(_same, tight.tolist(), values))
+    exact = tight.shape == labels.shape and whole and all(map(_same, label_values(tight), values))
     return tight if exact else labels
 
 
@@ -74,7 +74,9 @@ def clusters(y: Any, n: int) -> list[tuple[Hashable, Positions]]:
         raise TypeError(f"y must hold labels that can be keys of a dict, got {labels[0]!r}; pass tuples or strings.")
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group))
-    keys = (
-        list(labels) if labels.dtype.kind in "mM" else labels.tolist()
-    )  # `tolist` would turn some dates into integers
-    return list(zip(keys, np.split(order, ends[:-1]), strict=True))
+    return list(zip(label_values(labels), np.split(order, ends[:-1]), strict=True))
+
+
+def label_values(labels: NDArray[Any]) -> list[Any]:
+    """Return labels as Python objects. Dates stay as NumPy has them, because `tolist` turns some into integers."""
+    return list(labels) if labels.dtype.kind in "mM" else labels.tolist()

@@ -9,8 +9,10 @@ Data goes through the files in this order:
 3. `inputs.py`, `frames.py`, `numbers.py`, `matrices.py` and `missing.py` check and convert X for the collections: they
    recognise the kind of X, read pandas and polars frames, make arrays of numbers, check the indices of sparse matrices,
    and find missing values.
-4. `equal.py` finds equal objects, which are merged into one object with a multiplicity. `remembered.py` keeps the
-   similarities of a costly function, so that no pair is evaluated twice; `hashing.py` is the hash table for pairs.
+4. `equal.py` finds equal objects, which are merged into one object with a multiplicity. `content.py` writes objects as
+   bytes that are the same in every process, and `fingerprints.py` makes of them short values that say whether data and
+   similarities are the same. `remembered.py` keeps the similarities of a costly function, so that no pair is evaluated
+   twice; `hashing.py` mixes bits and is the hash table for pairs.
 5. `space.py` says what a space is: objects on two sides that are asked for similarities by index. `spaces/` has one
    class for each way to compute similarities. All later stages see only spaces, never data.
 6. `rows.py` stores rows of numbers, dense or CSR, for the spaces. `kernels.py` holds the compiled sums over two rows.

@@ -5,12 +5,16 @@ against its members. `collections/` has one class for each kind of objects. No l
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Protocol, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from covey.arrays import Floats, Indices, Positions
+from covey.arrays import Floats, Hashes, Indices, Positions
+from covey.runtime.sizes import Sized
 from covey.similarity.equal import Distinct
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
@@ -30,7 +34,7 @@ class Representatives(Protocol):
         ...
 
 
-class Collection(ABC):
+class Collection(Sized, ABC):
     """Objects under a similarity.
 
     Attributes
@@ -43,7 +47,11 @@ class Collection(ABC):
         For each object, the row of X that it came from.
     given : object
         The X that the user has passed. It is None if the collection holds only a part of X.
+    remembers : bool
+        Whether the collection remembers what its spaces have evaluated. A copy in another process would not.
     """
+
+    remembers = False
 
     def __init__(self, similarity: Similarity, objects: Any, rows: Positions | None = None, given: Any = None) -> None:
         self.similarity, self.objects, self.given = similarity, objects, given
@@ -65,6 +73,10 @@ class Collection(ABC):
             return self
         return self._take(positions)
 
+    def alone(self) -> "Collection":
+        """Return the members without what they would need to be compared with other members of X."""
+        return self
+
     def representatives(self, positions: Positions) -> Representatives:
         """Return the members at these positions in the form that queries are compared with."""
         return self._take(positions)  # a copy even of all members, because the user may change X after the fit
@@ -78,6 +90,23 @@ class Collection(ABC):
             vars(estimator).pop(name, None)
         if self.n_columns is not None:
             validate_data(estimator, self.given, reset=True, skip_check_array=True)
+
+    @staticmethod
+    def joined(parts: "Sequence[Collection]") -> "Collection":
+        """Return all members of several collections, those of the first one first, as a collection.
+
+        All must be of one kind and under one similarity. Arrays of different types of numbers get a type that holds
+        both. Objects that were prepared are prepared again. One collection alone is returned as it is.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        _check_parts(parts)
+        return parts[0]._joined(parts)
+
+    def _joined(self, parts: "Sequence[Any]") -> "Collection":
+        """Join collections that were checked. This one is the first of them."""
+        objects = _join([part.objects for part in parts])
+        return type(self)(self.similarity, objects, np.concatenate([part.rows for part in parts]))
 
     @property
     def n_columns(self) -> int | None:
@@ -120,8 +149,62 @@ class Collection(ABC):
         """Find out which members are equal under the similarity."""
 
     @abstractmethod
+    def content_hashes(self) -> Hashes:
+        """Return a hash of each member that depends on nothing but its content.
+
+        Members that `distinct` would merge have equal hashes, also if they are in different collections of one kind
+        under one similarity, in different processes, or on different machines. Members that differ have different
+        hashes except by a chance of 1 in 2^64 for each pair. There are two exceptions. Objects that are equal only to
+        themselves, such as NaN, have the hash of their content. Two objects of a class of the user's own that are equal
+        in Python's sense have different hashes if pickle would store different contents.
+        """
+
+    @abstractmethod
     def _take(self, positions: Positions) -> Self:
         """Return a copy of the members at these positions."""
+
+
+def _check_parts(parts: Sequence[Collection]) -> None:
+    """Refuse collections that cannot be joined, and name the first that does not fit the one before it.
+
+    Functions are not compared, because those that came from different processes are never equal.
+    """
+    if not parts:
+        raise ValueError(
+            "parts must be one collection or more, got none; pass the parts of the data that hold objects."
+        )
+    forms = [_form(part) for part in parts]
+    for number, form in enumerate(forms):
+        if form != forms[0]:
+            raise ValueError(
+                f"parts must hold objects of one form under one similarity to be joined, but part 0 holds {forms[0]} "
+                f"and part {number} holds {form}; read all parts in the same way."
+            )
+
+
+def _form(part: Collection) -> str:
+    """Say in words what must be the same in all parts of one data set."""
+    objects, similarity = part.objects, part.similarity
+    shape: tuple[int, ...] = getattr(objects, "shape", ())
+    if isinstance(objects, list):
+        form = "a list of objects"
+    elif sp.issparse(objects):
+        form = f"CSR rows of {shape[1]} columns"
+    elif objects.dtype.kind in "biuf":
+        form = f"{shape[1]} columns of numbers" if len(shape) == 2 else f"numbers of shape {shape[1:]}"
+    else:
+        form = f"an array of {objects.dtype if objects.dtype.names else objects.dtype.type.__name__}"
+    if isinstance(similarity.function, str):
+        return f"{form} under {similarity!r}"
+    wrapped = f"kind={similarity.kind!r}, symmetric={similarity.symmetric}, conversion={similarity.conversion!r}"
+    return f"{form} under a function ({wrapped})"
+
+
+def _join(parts: list[Any]) -> Any:
+    """Return the objects of all parts in the plain form that all of them have."""
+    if isinstance(parts[0], list):
+        return list(chain.from_iterable(parts))
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
 def some(objects: Any, positions: Positions) -> Any:

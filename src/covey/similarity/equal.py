@@ -21,6 +21,7 @@ differ.
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,13 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from covey.arrays import Flags, Integers, Positions
-
-Hashes = NDArray[np.uint64]
+from covey.arrays import Flags, Hashes, Integers, Positions
+from covey.similarity.hashing import scrambled
 
 CHUNK_ROWS = 4096
 """How many rows are compared at a time. The copies that a comparison makes then take little memory."""
+EXACT = 2**53
+"""Whole numbers up to this magnitude are exact in double precision, which has 53 binary digits."""
 SAME_DIRECTION = 1e10
 """Rows are scaled to a largest number of 1 and compared after rounding to multiples of 1 / this. Rows that agree in all
 of these differ by so little that their cosine is 1."""
@@ -68,6 +70,18 @@ def distinct_rows(rows: Any, up_to_length: bool = False) -> Distinct:
     With `up_to_length`, rows that point in the same direction are equal.
     """
     return _distinct_rows(_Rows(rows, scaled=up_to_length))
+
+
+def row_hashes(rows: Any, up_to_length: bool = False, column_hashes: Hashes | None = None) -> Hashes:
+    """Return a hash of each row of an array or a CSR array. Rows that `distinct_rows` merges have equal hashes.
+
+    The hashes are the same whatever the type of the numbers is, as long as whole numbers are not larger than 2^53 and
+    dates have one unit. A dense row and a CSR row may have different hashes. If hashes of the columns of CSR rows are
+    given, these count instead of the numbers of the columns, and their order does not matter.
+    """
+    normal = _Rows(rows, scaled=up_to_length)
+    hash_chunk = _hash if column_hashes is None else partial(_hash_in_any_order, column_hashes=column_hashes)
+    return _in_chunks(normal.n, lambda chunk: scrambled(hash_chunk(_as_bits(normal.chunk(chunk)))))
 
 
 def distinct_objects(objects: Sequence[Any]) -> Distinct:
@@ -195,17 +209,35 @@ def _key(value: Any) -> Any:
 
 def _in_chunks(n: int, function: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
     """Call a function for chunks of n rows and join the results."""
-    parts = [function(slice(start, start + CHUNK_ROWS)) for start in range(0, n, CHUNK_ROWS)]
+    parts = [function(slice(start, start + CHUNK_ROWS)) for start in range(0, max(n, 1), CHUNK_ROWS)]
     return np.concatenate(parts)
 
 
 def _hash(rows: Any) -> Hashes:
     """Return a hash of each row. In CSR rows the columns count as well as the numbers."""
     if not sp.issparse(rows):
-        starts = np.arange(0, rows.size + 1, rows.shape[1])
+        starts = np.arange(rows.shape[0] + 1) * rows.shape[1]
         return hash_runs(np.ascontiguousarray(rows).ravel().view(np.uint64), starts)
     columns = rows.indices.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio
     return hash_runs(rows.data.view(np.uint64) ^ columns, rows.indptr)
+
+
+def _hash_in_any_order(rows: Any, column_hashes: Hashes) -> Hashes:
+    """Return a hash of each CSR row: a sum over its numbers, so that the order of the columns does not matter."""
+    terms = scrambled(column_hashes[rows.indices] + scrambled(rows.data))
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])  # modulo 2^64
+    return np.asarray(sums[rows.indptr[1:]] - sums[rows.indptr[:-1]])
+
+
+def _as_bits(rows: Any) -> Any:
+    """Turn the numbers of rows into bits that do not depend on whether the numbers are stored as integers or floats."""
+    values = rows.data if sp.issparse(rows) else rows
+    if values.dtype.kind == "i":
+        bits, exact = values.view(np.uint64), (values >= -EXACT) & (values <= EXACT)
+        bits = np.where(exact, values.astype(np.float64).view(np.uint64), scrambled(bits))
+    else:
+        bits = values.view(np.uint64)
+    return sp.csr_array((bits, rows.indices, rows.indptr), shape=rows.shape) if sp.issparse(rows) else bits
 
 
 def _all_equal(a: Any, b: Any) -> Flags:

@@ -1,7 +1,18 @@
-"""Hash tables of pairs: where the key of a pair lies in an array."""
+"""Compiled parts of hashing: how bits are mixed, and where the key of a pair lies in a hash table."""
 
 import numpy as np
 from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def scrambled(z):  # type: ignore[no-untyped-def]
+    """Mix the bits of a number, or of each number of an array, so that every bit of the result depends on all of them.
+
+    This is the finalizer of splitmix64, with that generator's published constants. Different numbers stay different.
+    """
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 @njit(cache=True, nogil=True)

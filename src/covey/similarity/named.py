@@ -18,14 +18,17 @@ To add a similarity, add a row to one of the tables below, or call `register_sim
 user sees is made from these tables.
 """
 
+import pickle
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
 
 from covey.arrays import Floats
+from covey.similarity.content import code_fingerprint
 from covey.similarity.similarity import CONVERSIONS, Measure, Rounding, Similarity
 
 
@@ -127,6 +130,9 @@ DISTANCES = {
 }
 """Distances of rows of numbers, by name. They are passed to `from_distance`."""
 
+BUILT_IN = frozenset(MEASURES)
+"""The names of the similarities of rows that covey has itself. They are known in every process."""
+
 STRINGS = ("indel", "jaro-winkler", "levenshtein", "osa")
 """Similarities of strings. `spaces/strings.py` says which function of rapidfuzz computes each."""
 
@@ -139,6 +145,37 @@ NAMED: dict[str, Similarity] = {
 """What each name means that a user may pass as ``similarity``."""
 
 
+class RegisteredSimilarity(Similarity):
+    """A similarity of rows of numbers that the user has registered with a `Measure`.
+
+    A pickle of it holds the measure beside the name. The name is registered where the pickle is loaded, so that the
+    similarity can be sent to another process.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.function not in MEASURES:  # the name is not registered any more
+            return dict(vars(self))
+        # Plain pickle cannot store the lambdas that a measure is often made of. The wrapper uses cloudpickle for them.
+        wrapped = wrap_non_picklable_objects(MEASURES[self.function], keep_wrapper=False)
+        return {**vars(self), "measure": pickle.dumps(wrapped)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "measure" in state:
+            _receive(state["function"], pickle.loads(state["measure"]))
+        vars(self).update({name: value for name, value in state.items() if name != "measure"})
+
+
+def _receive(name: str, measure: Measure) -> None:
+    """Register a measure that came from another process. If its name is known, it must mean the same measure."""
+    if name not in NAMED:
+        _register(name, measure)
+    elif name not in MEASURES or not _are_same(measure, MEASURES[name]):
+        raise ValueError(
+            f"similarity {name!r} must be the same in all processes, but this process has registered another one under "
+            "this name; use another name for one of the two."
+        )
+
+
 def register_similarity(name: str, similarity: "Measure | Similarity | Callable[[Any, Any], Any]") -> None:
     """Give a similarity of your own a name.
 
@@ -148,7 +185,7 @@ def register_similarity(name: str, similarity: "Measure | Similarity | Callable[
     Parameters
     ----------
     name : str
-        A name that is not taken yet.
+        A name that is not taken yet. To register the same `covey.Measure` again changes nothing.
     similarity : Measure, Similarity or callable
         A `covey.Measure` makes a similarity of rows of numbers that is computed by compiled code. Anything else that
         may be passed as ``similarity`` is allowed, too: a callable s(a, b), or what `covey.batched` or
@@ -167,13 +204,31 @@ def register_similarity(name: str, similarity: "Measure | Similarity | Callable[
     """
     if not isinstance(name, str) or not name:
         raise TypeError(f"name must be a string that is not empty, got {name!r}.")
+    if name in MEASURES and isinstance(similarity, Measure) and _are_same(similarity, MEASURES[name]):
+        return  # the program cannot know whether a similarity of another process has arrived before
     if name in NAMED or name in DISTANCES:
         raise ValueError(f"name must not be taken, but {name!r} is the name of a similarity or distance already.")
     if isinstance(similarity, Measure):
-        MEASURES[name] = similarity
-        NAMED[name] = Similarity(name, kind="rows")
+        _register(name, similarity)
     else:
         NAMED[name] = resolve(similarity)
+
+
+def _register(name: str, measure: Measure) -> None:
+    MEASURES[name] = measure
+    NAMED[name] = RegisteredSimilarity(name, kind="rows")
+
+
+def _are_same(measure: Measure, other: Measure) -> bool:
+    """Say whether two measures do the same. Functions that came from another process are equal to no others, so they
+    are compared by their code.
+    """
+    return measure == other or code_fingerprint(measure) == code_fingerprint(other)
+
+
+def is_built_in(similarity: Similarity) -> bool:
+    """Say whether covey itself has a similarity that is given by its name."""
+    return similarity.kind != "rows" or similarity.conversion is not None or similarity.function in BUILT_IN
 
 
 def measure_of(similarity: Similarity) -> Measure:

@@ -1,8 +1,8 @@
 """Processes for Python functions that hold the interpreter lock, so that threads cannot speed them up.
 
 1. The first pairs are timed. Processes are used only if the remaining work takes longer than `WORTH_IT`.
-2. The caller, which holds the objects and the function, is written to a file once. Each worker reads the file when it
-   first needs it.
+2. The caller, which holds the objects and the function, travels to each worker once: by a file on this machine, or as
+   the result of a task on a Dask cluster.
 3. The pairs are shared out in batches of about `BATCH_SECONDS`, so that sending them costs next to nothing.
 4. If the caller cannot be written or read, a warning says so once, and this process does all the work.
 
@@ -11,19 +11,17 @@ their order are those of a single process. Evaluations are counted by the space 
 """
 
 import math
-import os
-import pickle
-import tempfile
 import time
-import traceback
 import warnings
 import weakref
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs, wrap_non_picklable_objects
+from joblib import Parallel, delayed, effective_n_jobs
 
 from covey.arrays import Floats, Indices
+from covey.runtime.executor import reaches_other_machines
+from covey.runtime.workers import Outcome, Shared, UnsendableError, attempt
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
@@ -34,9 +32,6 @@ comes from no recorded measurement."""
 BATCH_SECONDS = 0.1
 """How many seconds a worker computes before it answers. Longer batches would make the progress bar jump, and shorter
 ones would be sent more often. The value comes from no recorded measurement."""
-
-_last_read: tuple[str, Any] = ("", None)
-"""The path and the content of the file that this worker has read last."""
 
 _warned_about: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 """The similarities that a warning was given for, by identity. All clusters of a fit share one similarity, so that it is
@@ -59,22 +54,6 @@ class OneProcessWarning(UserWarning):
     >>> selector.sample_indices_
     array([1])
     """
-
-
-class UnsendableError(Exception):
-    """A caller cannot be written by this process, or cannot be read by a worker."""
-
-
-class Answer(NamedTuple):
-    """What a worker sends back: the values of its batch, or an error."""
-
-    values: Floats
-    error: Exception | None = None
-    cause: bytes | None = None
-    """The pickled cause of the error, or None if it cannot be pickled. It is pickled apart, because it may be an
-    exception of any class."""
-    traceback: str = ""
-    """The traceback of the cause as text."""
 
 
 class Caller(Protocol):
@@ -100,15 +79,14 @@ class Pool:
         self.n_under_way = 0
         self._n_jobs = n_jobs
         self._seconds: float | None = None  # how long one pair takes
-        self._path: str | None = None
+        self._shared: Shared | None = None
 
     def call(self, caller: Caller, i: Indices, j: Indices) -> Floats:
         """Return ``caller(i, j)``, computed by several processes if that is faster.
 
         Every call on one pool must pass the same caller.
         """
-        n_processes = effective_n_jobs(self._n_jobs)
-        if n_processes == 1:
+        if not reaches_other_machines(self._n_jobs) and effective_n_jobs(self._n_jobs) == 1:
             return caller(i, j)
         start = time.perf_counter()
         first = caller(i[:TIMED], j[:TIMED]) if self._seconds is None else np.empty(0)
@@ -118,54 +96,36 @@ class Pool:
         seconds = self._seconds or 0.0
         if seconds * i.size <= WORTH_IT:
             return np.concatenate([first, caller(i, j)])
-        size = min(math.ceil(BATCH_SECONDS / seconds), -(-i.size // n_processes))
         try:
-            return np.concatenate([first, *self._share_out(caller, i, j, size, n_processes)])
+            return np.concatenate([first, *self._share_out(caller, i, j, seconds)])
         except UnsendableError as error:
             self._n_jobs = 1
-            _warn_once(caller.similarity, error)
+            warn_once(caller.similarity, error)
             return np.concatenate([first, caller(i, j)])
         finally:
             self.n_under_way = 0
 
-    def _share_out(self, caller: Caller, i: Indices, j: Indices, size: int, n_processes: int) -> list[Floats]:
-        """Let the workers compute batches of the given size, and return their values in order."""
-        path = self._file(caller)
-        answers = Parallel(n_jobs=n_processes, return_as="generator")(
-            delayed(_work)(path, i[start : start + size], j[start : start + size]) for start in range(0, i.size, size)
+    def _share_out(self, caller: Caller, i: Indices, j: Indices, seconds: float) -> list[Floats]:
+        """Let the workers compute batches of pairs, which take so many seconds each, and return the values in order."""
+        if self._shared is None:
+            self._shared = Shared(caller, elsewhere=reaches_other_machines())
+        n_processes = effective_n_jobs(self._n_jobs)  # Dask's scheduler is asked for it, so only now
+        size = min(math.ceil(BATCH_SECONDS / seconds), -(-i.size // n_processes))
+        batches = (slice(start, start + size) for start in range(0, i.size, size))
+        outcomes = Parallel(n_jobs=n_processes, return_as="generator")(
+            delayed(_work)(self._shared.parcel, (i[batch], j[batch])) for batch in batches
         )
         parts, failures = [], []
-        for answer in answers:  # waits for all of them, because workers would go on with batches that nobody waits for
-            parts.append(answer.values)
-            self.n_under_way += answer.values.size
-            failures += [] if answer.error is None else [answer]
-        for failure in failures:
-            assert failure.error is not None
-            raise failure.error from _cause(failure)
-        return parts
-
-    def _file(self, caller: Caller) -> str:
-        """Return the path of the file that holds the caller.
-
-        The file is written by the first call, and removed along with the pool.
-        """
-        if self._path is None:
-            handle, self._path = tempfile.mkstemp(prefix="covey-")
-            weakref.finalize(self, os.unlink, self._path)
-            with os.fdopen(handle, "wb") as file:
-                try:
-                    pickle.dump(_sendable(caller), file)
-                except Exception as error:  # pickling the user's objects may raise anything
-                    raise UnsendableError(_in_one_line(error)) from error
-        return self._path
+        for outcome in outcomes:  # waits for all, because workers would go on with batches that nobody waits for
+            if outcome.failed:
+                failures.append(outcome)
+            else:
+                parts.append(outcome.value)
+                self.n_under_way += outcome.value.size
+        return failures[0].result() if failures else parts
 
 
-def _sendable(value: Any) -> Any:
-    """Wrap a value so that lambdas and classes of the user's own script are sent as a whole instead of by name."""
-    return wrap_non_picklable_objects(value, keep_wrapper=False)
-
-
-def _warn_once(similarity: Any, error: UnsendableError) -> None:
+def warn_once(similarity: Any, error: UnsendableError) -> None:
     """Warn once for each similarity that it cannot be sent."""
     if id(similarity) in _warned_about:
         return
@@ -178,44 +138,10 @@ def _warn_once(similarity: Any, error: UnsendableError) -> None:
     )
 
 
-def _work(path: str, i: Indices, j: Indices) -> Answer:
-    """Compute a batch in a worker."""
-    global _last_read
-    try:
-        if _last_read[0] != path:
-            with open(path, "rb") as file:
-                _last_read = (path, pickle.load(file))
-    except Exception as error:  # unpickling the user's objects may raise anything
-        return Answer(np.empty(0), UnsendableError(_in_one_line(error)))
-    try:
-        return Answer(_last_read[1](i, j))
-    except (RuntimeError, TypeError) as error:
-        return _failure(error)
+def _work(parcel: Any, pairs: tuple[Indices, Indices]) -> Outcome:
+    """Compute a batch in a worker.
 
-
-def _failure(error: Exception) -> Answer:
-    """Return the answer for an error, with its cause."""
-    if error.__cause__ is None:
-        return Answer(np.empty(0), error)
-    text = "".join(traceback.format_exception(error.__cause__))
-    try:
-        cause = pickle.dumps(_sendable(error.__cause__))
-    except Exception:  # the cause holds something that cannot be pickled
-        cause = None
-    return Answer(np.empty(0), error, cause, text)
-
-
-def _cause(answer: Answer) -> BaseException | None:
-    """Return the cause of an answer's error. If it cannot be unpickled, return an error with its traceback as text."""
-    if not answer.traceback:
-        return None
-    try:
-        cause = pickle.loads(answer.cause or b"")
-    except Exception:  # its class may need other arguments than were pickled
-        cause = None
-    return cause if isinstance(cause, BaseException) else RuntimeError(answer.traceback)
-
-
-def _in_one_line(error: Exception) -> str:
-    """Describe an error in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    The pairs are one tuple, because joblib would scatter larger arrays on a Dask cluster, where they would be lost with
+    a worker.
+    """
+    return attempt(lambda: parcel.open()(*pairs))

@@ -8,13 +8,14 @@ A similarity that is compiled or can be screened is computed again instead: that
 """
 
 import threading
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from covey.arrays import Flags, Floats, Indices, Positions
+from covey.arrays import Flags, Floats, Hashes, Indices, Positions
 from covey.similarity.collection import Collection, Representatives
 from covey.similarity.equal import Distinct
 from covey.similarity.hashing import find_slot
@@ -94,6 +95,8 @@ class RememberedCollection(Collection):
     `numbers` are the numbers of the objects in the memory.
     """
 
+    remembers = True
+
     def __init__(self, collection: Collection, numbers: Positions, memory: Memory) -> None:
         super().__init__(collection.similarity, collection.objects, collection.rows, collection.given)
         self._collection, self._numbers, self._memory = collection, numbers, memory
@@ -128,6 +131,13 @@ class RememberedCollection(Collection):
 
     def distinct(self) -> Distinct:
         return self._collection.distinct()
+
+    def content_hashes(self) -> Hashes:
+        return self._collection.content_hashes()
+
+    def _joined(self, parts: Sequence[Collection]) -> Collection:
+        """Join the collections alone, without what is remembered."""
+        return self._collection._joined(parts)
 
     def _take(self, positions: Positions) -> Self:
         return type(self)(self._collection.take(positions), self._numbers[positions], self._memory)

@@ -13,6 +13,7 @@ A space also carries the threads that may work on it, so that no later stage has
 
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -21,6 +22,10 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices, Integers
 from covey.runtime.executor import Executor
+
+INTERRUPTED_AFTER = 1024
+"""How many pairs of a function that is not compiled are scored at most before `interrupt` is called. At a millisecond a
+pair, this is every second."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,10 @@ class Space(ABC):
         How many similarities were computed so far.
     n_expected : int or None
         How many similarities will have been computed in the end, or None as long as this is not known.
+    interrupt : callable or None
+        Called whenever some pairs have been scored. It may raise an error to end the work.
+    interrupted_after : int
+        How many pairs are scored at most before `interrupt` is called, if no threads are used.
     """
 
     threaded = False
@@ -99,6 +108,8 @@ class Space(ABC):
         self.n_jobs, self.executor = n_jobs, Executor(n_jobs if self.threaded else 1)
         self.n_evaluations = 0
         self.n_expected: int | None = None
+        self.interrupt: Callable[[], None] | None = None
+        self.interrupted_after = INTERRUPTED_AFTER
         self._lock = threading.Lock()
         self._of_copies: Floats | None = None
 
@@ -114,7 +125,12 @@ class Space(ABC):
                 self.count(a.size)
             return values
 
-        return self.executor.in_batches(score_batch, i, j) if self.threaded else score_batch(i, j)
+        if self.threaded:
+            return self.executor.in_batches(score_batch, i, j)
+        alone = self.n_jobs in (None, 1)  # several processes share out all pairs at once
+        step = self.interrupted_after if alone and self.interrupt is not None else max(i.size, 1)
+        values = [score_batch(i[start : start + step], j[start : start + step]) for start in range(0, i.size, step)]
+        return np.concatenate(values) if values else np.empty(0)
 
     def score_pairs(self, i: Indices, j: Indices, counted: bool = True) -> ScoredPairs:
         """Score unordered pairs from the lower to the higher index, and in the other direction as well if the space is
@@ -128,6 +144,8 @@ class Space(ABC):
         """Add to the number of evaluations. Several threads may do this at once."""
         with self._lock:
             self.n_evaluations += evaluations
+        if self.interrupt is not None:
+            self.interrupt()
 
     def n_done(self) -> int:
         """Return how many similarities were computed, including those of a call that has not returned yet.

@@ -1,11 +1,12 @@
 """Objects that are given by a matrix of similarities or distances which the user has computed."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from covey.arrays import Positions
+from covey.arrays import Hashes, Positions
 from covey.similarity.collection import Collection
 from covey.similarity.equal import Distinct, distinct_in_matrix
 from covey.similarity.inputs import check_input
@@ -44,6 +45,9 @@ class MatrixCollection(Collection):
         _check_matrix(matrix, similarity)
         return cls(similarity, matrix, given=X)
 
+    def alone(self) -> "MatrixCollection":
+        return type(self)(self.similarity, self.objects, self.rows)
+
     def representatives(self, positions: Positions) -> "MatrixColumns":
         return MatrixColumns(self.similarity, self.rows[positions], n_columns=len(self))
 
@@ -62,6 +66,18 @@ class MatrixCollection(Collection):
 
     def distinct(self) -> Distinct:
         return distinct_in_matrix(self.objects, of_distances=self.similarity.conversion is not None)
+
+    def content_hashes(self) -> Hashes:
+        raise TypeError(
+            "Objects of a precomputed matrix have no content of their own that can be hashed; pass the objects and a "
+            "similarity that compares them."
+        )
+
+    def _joined(self, parts: Sequence[Collection]) -> Collection:
+        raise TypeError(
+            "Objects of different precomputed matrices cannot be joined, because nothing says how similar they are to "
+            "each other; pass one matrix of all objects."
+        )
 
     def _take(self, positions: Positions) -> Self:
         part = self.objects[np.ix_(positions, positions)]

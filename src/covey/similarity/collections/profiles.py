@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from covey.arrays import Positions
+from covey.arrays import Hashes, Positions
 from covey.similarity.collection import Collection, Representatives, some
-from covey.similarity.equal import Distinct, distinct_rows
+from covey.similarity.content import key_hashes
+from covey.similarity.equal import Distinct, distinct_rows, row_hashes
 from covey.similarity.inputs import check_input, check_same_kind
 from covey.similarity.named import measure_of
 from covey.similarity.numbers import check_domain
@@ -83,6 +84,13 @@ class ProfileCollection(Collection):
 
     def distinct(self) -> Distinct:
         return distinct_rows(self._encoded.rows, up_to_length=self._measure.ignores_length)
+
+    def content_hashes(self) -> Hashes:
+        rows, keys = self._encoded.rows, list(self._encoded.columns)  # keys are in the order of their columns
+        used = np.unique(rows.indices)
+        hashes = np.zeros(rows.shape[1], dtype=np.uint64)
+        hashes[used] = key_hashes(keys[column] for column in used)
+        return row_hashes(rows, up_to_length=self._measure.ignores_length, column_hashes=hashes)
 
     @cached_property
     def _encoded(self) -> Encoded:

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from covey.arrays import Positions
+from covey.arrays import Hashes, Positions
 from covey.similarity.collection import Collection
-from covey.similarity.equal import Distinct, distinct_rows
+from covey.similarity.equal import Distinct, distinct_rows, row_hashes
 from covey.similarity.frames import columns, is_frame, is_numeric
 from covey.similarity.inputs import check_input, check_same_kind, first_is
 from covey.similarity.named import STRINGS, measure_of
@@ -65,6 +65,9 @@ class RowCollection(Collection):
 
     def distinct(self) -> Distinct:
         return distinct_rows(self.objects, up_to_length=self._measure.ignores_length)
+
+    def content_hashes(self) -> Hashes:
+        return row_hashes(self.objects, up_to_length=self._measure.ignores_length)
 
     def _take(self, positions: Positions) -> Self:
         return type(self)(self.similarity, self.objects[positions], self.rows[positions])

@@ -1,5 +1,6 @@
 """Any objects under a function of the user's own."""
 
+import math
 from functools import cached_property
 from typing import Any, Self
 
@@ -7,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.arrays import Positions
+from covey.arrays import Hashes, Positions
 from covey.similarity.collection import Collection, some
-from covey.similarity.equal import Distinct, distinct_objects, distinct_rows
+from covey.similarity.content import object_hashes
+from covey.similarity.equal import Distinct, distinct_objects, distinct_rows, row_hashes
 from covey.similarity.frames import is_frame, is_numeric
 from covey.similarity.inputs import check_input
 from covey.similarity.numbers import check_rows, like
@@ -46,6 +48,14 @@ class SequenceCollection(Collection):
 
     def distinct(self) -> Distinct:
         return distinct_rows(self.objects) if self.n_columns is not None else distinct_objects(self.objects)
+
+    def content_hashes(self) -> Hashes:
+        """Return a hash of the content of each object. Arrays of numbers are hashed whatever their type is."""
+        if sp.issparse(self.objects):
+            return row_hashes(self.objects)
+        if isinstance(self.objects, np.ndarray) and self.objects.dtype.kind in "biuf":
+            return row_hashes(self.objects.reshape(len(self), math.prod(self.objects.shape[1:])))
+        return object_hashes(self.objects)
 
     @cached_property
     def _array(self) -> NDArray[np.object_]:

@@ -7,8 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.arrays import Positions
+from covey.arrays import Hashes, Positions
 from covey.similarity.collection import Collection, some
+from covey.similarity.content import string_hashes
 from covey.similarity.equal import Distinct, distinct_objects
 from covey.similarity.frames import is_frame
 from covey.similarity.inputs import check_input
@@ -34,6 +35,9 @@ class StringCollection(Collection):
 
     def distinct(self) -> Distinct:
         return distinct_objects(self.objects)
+
+    def content_hashes(self) -> Hashes:
+        return string_hashes(self.objects)
 
     @cached_property
     def _array(self) -> NDArray[np.object_]:

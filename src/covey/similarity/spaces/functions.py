@@ -193,6 +193,9 @@ class FunctionSpace(Space):
         super().__init__(n_left, n_right, square and caller.similarity.symmetric, n_jobs)
         self._caller, self._similarity = caller, caller.similarity
         self._pool = Pool(1 if self.threaded else n_jobs)
+        if self._similarity.kind == "batches":  # the batches are the same whether there may be an interrupt or not
+            size = self._similarity.batch_size
+            self.interrupted_after = size * max(self.interrupted_after // size, 1)
 
     def with_itself(self) -> Floats:
         if self._similarity.conversion is None:

@@ -1,0 +1,115 @@
+"""Clusters that are fitted side by side by the workers of a joblib backend such as "dask".
+
+1. The selector travels once to each worker, without its callbacks. A cluster travels with its own members only, and
+   not before a worker will soon need it, so that this process never holds copies of all clusters at once.
+2. A worker selects the representatives as this process would: with the same random generator, and with rows of X as
+   numbers, so that nothing has to be renumbered.
+3. The answers come back in the order of the clusters. After an error no further cluster is sent.
+4. If a cluster, or what was found in it, cannot be sent, a warning says so once, and this process fits that cluster.
+"""
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+
+from covey.prototype import Prototype
+from covey.runtime.callbacks import without_callbacks
+from covey.runtime.random import generator
+from covey.runtime.workers import Outcome, Shared, UnsendableError, attempt, large_tasks, packed, unpacked
+from covey.selectors.cluster import Cluster
+from covey.similarity.pool import warn_once
+
+
+class Found(NamedTuple):
+    """What a selector has found in a cluster: the prototype, its details, and how many evaluations all pairs take."""
+
+    prototype: Prototype
+    details: Any
+    n_pairs: int
+
+
+def find(selector: Any, cluster: Cluster, rng: np.random.Generator) -> Found:
+    """Let a selector find the prototype of a cluster, in this process."""
+    prototype, details = selector._select_with_details(cluster, rng)
+    return Found(prototype, details, cluster.n_pairs)
+
+
+def find_side_by_side(
+    selector: Any, clusters: Iterable[Cluster], rng: np.random.RandomState
+) -> Generator[Found, None, None]:
+    """Let the workers of joblib's active backend find the prototypes, and yield them in the order of the clusters."""
+    sent: deque[tuple[Cluster, np.random.Generator]] = deque()  # those that have no answer yet
+    is_over = False
+
+    def tasks() -> Iterator[Any]:
+        for cluster in clusters:
+            if is_over:
+                return
+            sent.append((cluster, generator(rng)))
+            yield delayed(_find_in_worker)(shared.parcel, _content(*sent[-1]))
+
+    try:
+        shared = Shared(without_callbacks(selector), elsewhere=True)
+    except UnsendableError as error:
+        for cluster in clusters:
+            yield _find_after_all(selector, cluster, generator(rng), error)
+        return
+    with large_tasks():
+        outcomes = Parallel(n_jobs=getattr(selector, "n_jobs", None), return_as="generator")(tasks())
+        try:
+            for outcome in outcomes:
+                yield _received(selector, *sent.popleft(), outcome)
+        finally:
+            is_over = True
+            with suppress(Exception):  # waits for all, because workers would go on with clusters nobody waits for
+                deque(outcomes, maxlen=0)
+
+
+def _content(cluster: Cluster, rng: np.random.Generator) -> bytes | UnsendableError:
+    """Pickle what a worker needs to know about a cluster, or say why this is not possible.
+
+    The result is bytes, which joblib puts into the task itself. It would scatter an array, which would be lost with a
+    worker.
+    """
+    try:
+        return packed((cluster, rng))
+    except UnsendableError as error:
+        return error
+
+
+def _find_in_worker(parcel: Any, content: bytes | UnsendableError) -> Outcome:
+    """Find the prototype of a cluster in a worker. The parcel holds the selector."""
+
+    def work() -> bytes:
+        if isinstance(content, UnsendableError):
+            raise content
+        return packed(tuple(find(parcel.open(), *unpacked(content))))
+
+    return attempt(work, recorded=True)
+
+
+def _received(selector: Any, cluster: Cluster, rng: np.random.Generator, outcome: Outcome) -> Found:
+    """Return what a worker has found, or raise its error.
+
+    The label is the user's own object again, because a copy of it need not be equal to it.
+    """
+    try:
+        found = Found(*unpacked(outcome.result()))
+    except UnsendableError as error:
+        return _find_after_all(selector, cluster, rng, error)
+    return found._replace(prototype=replace(found.prototype, label=cluster.label))
+
+
+def _find_after_all(selector: Any, cluster: Cluster, rng: np.random.Generator, error: UnsendableError) -> Found:
+    """Find the prototype of a cluster that could not be sent, in this process alone.
+
+    The backend must not be used for this, because it may be at work on the other clusters.
+    """
+    warn_once(cluster.whole.similarity, error)
+    with parallel_config("sequential"):
+        return find(selector, cluster, rng)

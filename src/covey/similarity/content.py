@@ -1,0 +1,201 @@
+"""Objects as bytes that depend on nothing but their content.
+
+Equal objects have equal bytes in every process and on every machine. Python's own `hash` cannot be used for this: that
+of a string changes from process to process, and so does the order in which a set lists its elements.
+
+- Numbers are written as fractions, so that 1, 1.0 and True have the same bytes if types do not matter.
+- Lists, tuples, sets and dicts are written part by part. Sets and dicts are sorted by the bytes of their parts.
+- Arrays are written as their type, their shape and their bytes.
+- Functions, classes and modules are written by name. `CodeContent` writes functions by what they do.
+- Any other object is written as pickle would take it apart. Two equal objects may then have different bytes, if they
+  differ in something that their own ``__eq__`` does not look at.
+- An object that cannot be taken apart, or that contains itself, is written by its type alone.
+"""
+
+import copyreg
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from hashlib import blake2b
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from covey.arrays import Hashes
+
+NUMBERS = (int, float, complex, Decimal, Fraction, np.number, np.bool_)
+"""The types of numbers that are compared with each other by value. A duration of NumPy is no number, although its type
+is derived from one of them: it has a unit."""
+
+DEEPEST = 40
+"""How many containers may lie in each other before only the type of the innermost is written. Python allows about 1000
+calls within each other, and a level takes up to four of them. Real objects are far less deep."""
+
+
+def object_hashes(objects: Iterable[Any]) -> Hashes:
+    """Return a hash of each object. Objects that `distinct_objects` merges have equal hashes."""
+    content = Content()
+    return _digests(content.of(value, typed=True) for value in objects)
+
+
+def key_hashes(keys: Iterable[Any]) -> Hashes:
+    """Return a hash of each key of a dict. Keys that are equal in Python's sense have equal hashes, whatever their
+    types are.
+    """
+    content = Content()
+    return _digests(content.of(key, typed=False) for key in keys)
+
+
+def string_hashes(strings: Iterable[str]) -> Hashes:
+    """Return a hash of each string."""
+    return _digests(_text(string) for string in strings)
+
+
+def code_fingerprint(*values: Any) -> str:
+    """Return a short text that changes when these values change. Functions count by what they do."""
+    content = CodeContent()
+    return blake2b(content.of(values, typed=True), digest_size=8).hexdigest()
+
+
+class Content:
+    """Writes objects as bytes, and functions by name."""
+
+    def __init__(self) -> None:
+        self._path: list[int] = []  # the ids of the objects that contain the one which is being written
+
+    def of(self, value: Any, typed: bool) -> bytes:
+        """Return the content of an object. If it is `typed`, equal objects of different types have different bytes."""
+        content = self._untyped(value, typed)
+        return _joined([_name(type(value)), content]) if typed else content
+
+    def _untyped(self, value: Any, typed: bool) -> bytes:
+        if isinstance(value, str):
+            return b"text" + _text(value)
+        if isinstance(value, bytes | bytearray):
+            return b"bytes" + value
+        if isinstance(value, NUMBERS) and not isinstance(value, np.timedelta64):
+            return b"number" + _number(value)
+        if value is None:
+            return b"none"
+        if isinstance(value, type | FunctionType | BuiltinFunctionType | ModuleType):
+            return b"name" + _name(value)
+        if id(value) in self._path or len(self._path) == DEEPEST:
+            return b"type" + _name(type(value))
+        self._path.append(id(value))
+        try:
+            return self._by_parts(value, typed)
+        finally:
+            self._path.pop()
+
+    def _by_parts(self, value: Any, typed: bool) -> bytes:
+        if isinstance(value, np.ndarray | np.void):
+            form = f"{value.dtype.str} {value.dtype.names} {value.shape}"
+            parts = self.of(value.tolist(), typed) if value.dtype.hasobject else value.tobytes()
+            return b"array" + _joined([form.encode(), parts])
+        if isinstance(value, list | tuple):
+            return b"sequence" + _joined(self.of(part, typed) for part in value)
+        if isinstance(value, AbstractSet):
+            return b"set" + _joined(sorted(self.of(part, typed) for part in value))
+        if isinstance(value, dict):
+            items = (_joined([self.of(key, typed), self.of(item, typed)]) for key, item in value.items())
+            return b"dict" + _joined(sorted(items))
+        return self._taken_apart(value)
+
+    def _taken_apart(self, value: Any) -> bytes:
+        """Write an object by the parts that pickle would store."""
+        reduce = copyreg.dispatch_table.get(type(value))
+        try:
+            parts = value.__reduce_ex__(4) if reduce is None else reduce(value)
+            if isinstance(parts, str):
+                return b"name" + _joined([_name(type(value)), parts.encode()])
+            function, arguments, state, items, pairs = (*parts, None, None, None)[:5]
+            taken = [function, arguments, state, list(items or ()), list(pairs or ())]
+        except Exception:  # whatever the object's own code raises, it cannot be taken apart
+            return b"type" + _name(type(value))
+        return b"object" + _joined(self.of(part, typed=False) for part in taken)
+
+
+class CodeContent(Content):
+    """Writes functions by what they do: their byte code, their constants and defaults, and what they have closed over.
+
+    The source is not used, because a worker of a cluster may not have the file, and because the source of a lambda is
+    the whole line that it stands on. What a function reads from its module does not count.
+    """
+
+    def _untyped(self, value: Any, typed: bool) -> bytes:
+        value = getattr(value, "py_func", value)  # the Python function of one that numba has compiled
+        if isinstance(value, FunctionType):
+            cells = [_held(cell) for cell in value.__closure__ or ()]
+            return self._parts(value, [value.__code__, value.__defaults__, value.__kwdefaults__, cells])
+        if isinstance(value, CodeType):
+            counts = [value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags]
+            return b"code" + self.of([value.co_code, value.co_consts, value.co_names, counts], typed=True)
+        if isinstance(value, MethodType):
+            return b"method" + self.of([value.__func__, value.__self__], typed=True)
+        return super()._untyped(value, typed)
+
+    def _taken_apart(self, value: Any) -> bytes:
+        """Write an object by the parts that pickle would store, and by the methods of its class."""
+        methods = [member for _, member in sorted(vars(type(value)).items()) if isinstance(member, FunctionType)]
+        return _joined([super()._taken_apart(value), self.of(methods, typed=True)])
+
+    def _parts(self, function: Any, parts: list[Any]) -> bytes:
+        """Write a function by its name and its parts, once: it may be among its own parts."""
+        if id(function) in self._path:
+            return b"name" + _name(function)
+        self._path.append(id(function))
+        try:
+            return b"function" + _joined([_name(function), self.of(parts, typed=True)])
+        finally:
+            self._path.pop()
+
+
+def _digests(contents: Iterable[bytes]) -> Hashes:
+    digests = b"".join([blake2b(content, digest_size=8).digest() for content in contents])
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _joined(parts: Iterable[bytes]) -> bytes:
+    """Write parts one after the other, each after its length, so that the bytes say where each part ends."""
+    return b"".join([len(part).to_bytes(8, "little") + part for part in parts])
+
+
+def _text(value: str) -> bytes:
+    return value.encode("utf-8", "surrogatepass")
+
+
+def _number(value: Any) -> bytes:
+    """Write a number so that equal numbers of all types have the same bytes."""
+    if isinstance(value, complex | np.complexfloating):
+        return _number(value.real) + (b"" if value.imag == 0 else b"j" + _number(value.imag))
+    if isinstance(value, int | np.integer | np.bool_):
+        return b"%x" % int(value)
+    try:
+        numerator, denominator = value.as_integer_ratio()
+    except (ValueError, OverflowError):  # the number is not finite; Decimal calls it Infinity or NaN
+        return str(value).lower().replace("infinity", "inf").encode()
+    return b"%x" % numerator if denominator == 1 else b"%x/%x" % (numerator, denominator)
+
+
+@cache
+def _name_of(module: str, name: str) -> bytes:
+    return f"{module}.{name}".encode()
+
+
+def _name(value: Any) -> bytes:
+    """Write the name of a class, a function or a module."""
+    module = getattr(value, "__module__", None) or ""
+    if module == "__mp_main__":  # what multiprocessing calls the script of the main process in the other processes
+        module = "__main__"
+    return _name_of(str(module), str(getattr(value, "__qualname__", None) or value.__name__))
+
+
+def _held(cell: Any) -> Any:
+    """Return what a function has closed over, or None if nothing has been assigned to it yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
