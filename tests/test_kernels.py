@@ -11,8 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.coverage import greedy as coverage
-from covey.coverage import refine
+from covey.coverage import gains, picking, refine
 from covey.graph import candidates as _candidates
 from covey.graph import exact as _exact
 from covey.graph import groups, met, sides, tree
@@ -364,11 +363,12 @@ CASES = {
         np.zeros(60, np.int32),
         np.zeros(60, np.int32),
     ),
+    hashing.scrambled: lambda: (rng.integers(1 << 62, size=30).astype(np.uint64),),
     equal.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
-    coverage.pick: pick_case,
-    coverage.comparison_key: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
-    coverage.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
-    coverage.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
+    picking.pick: pick_case,
+    gains.comparison_key: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
+    picking.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
+    picking.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
 }
 
 ROUNDED = {ds3_admm.advance, *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__)}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
-from covey.coverage.greedy import required
+from covey.coverage.gains import required
 from tests import reference
 from tests.forms import similarity_matrix
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import covey
 from covey.coverage import lower_bound
 from covey.coverage import refine as _refine
-from covey.coverage.greedy import edges_of, required
+from covey.coverage.gains import required
+from covey.coverage.greedy import edges_of
 from tests import reference
 from tests.coverage.test_coverage import as_lists, graphs
 

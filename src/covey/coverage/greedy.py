@@ -8,25 +8,29 @@ An object r *covers* x if r is among x's neighbors with a similarity of at least
    Subtract what it covers from the gains of all objects.
 4. Stop when ceil(coverage * n) objects are covered.
 
-Gains are sums of integers, so that subtracting is exact. They count similarities in units so fine that the largest sum
-just fits into 61 bits. Two gains are compared without their last 24 bits, which hold nothing but the rounding of the
-similarities. So sums that are equal on paper, such as 1/3 + 1/3 and 2/3, tie.
-
-Objects wait on a heap, ordered by gains that may be out of date. Gains only shrink; so if the gain at the top of the
-heap is up to date, it is the largest of all. Each edge is subtracted once, which takes O(edges log n) in all.
+`gains.py` says how gains are computed and compared, and `picking.py` has the loop that picks.
 """
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
-from covey.arrays import Floats, Integers
+from covey.arrays import Flags, Floats, Integers
+from covey.coverage.gains import (
+    ROUNDED_BITS,
+    check_coverage,
+    in_units,
+    kept_edges,
+    largest_gain,
+    own_in_units,
+    required,
+    similarity_weights,
+    unit_for,
+)
+from covey.coverage.picking import NO_GAIN, pick
 from covey.coverage.refine import STEPS, improve
 from covey.graph.graph import NeighborGraph
 from covey.similarity.types import SparseMatrix
@@ -36,18 +40,6 @@ GAINS = ("similarity", "count")
 
 ORPHANS = ("self", "outlier")
 """What may happen to orphans: they are picked to cover themselves, or stay uncovered."""
-
-BITS = 61
-"""How many bits the largest gain may take. An int64 has 63; two are left for the rounding of the single weights."""
-
-ROUNDED_BITS = 24
-"""How many of the last bits of a gain are not compared. A similarity in float64 has 53 bits, so a sum of them may be
-off by a few hundred units. Two sums that are equal on paper fail to tie only if a border of 2^24 units lies between
-them, which happens less than once in 10 000 times."""
-
-COVERAGE_ROUNDING = 1e-9
-"""How much coverage * n may exceed a whole number by rounding and still count as that number. Rounding stays below it
-for a few million objects; beyond, one object more than needed may be covered."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +136,12 @@ def _pick(edges: sp.csr_array, weights: Weights, copies: Integers, n_required: i
     """The picked objects, their gains in units, and for each object by which of them it is covered."""
     reverse = _reversed(edges)
     graph = (edges.indptr, edges.indices, weights.edges, reverse.indptr, reverse.indices)
-    picked: tuple[Any, Any, Any] = pick(*graph, weights.own, copies, weights.rounded, n_required)
+    picked: tuple[Any, Any, Any] = pick(*graph, weights.own, copies, weights.rounded, n_required, NO_GAIN, 1)
     return picked
 
 
 def _refined(
-    edges: sp.csr_array, counts_itself: NDArray[np.bool_], copies: Integers, picked: Integers, n_required: int
+    edges: sp.csr_array, counts_itself: Flags, copies: Integers, picked: Integers, n_required: int
 ) -> Integers:
     """At most as many representatives as were picked, which cover at least `n_required` objects."""
     reverse = _reversed(edges)
@@ -178,17 +170,6 @@ def _reversed(edges: sp.csr_array) -> sp.csc_array:
     return sp.csr_array((np.zeros(edges.nnz, np.int8), edges.indices, edges.indptr), shape=edges.shape).tocsc()
 
 
-def required(coverage: float, n: int) -> int:
-    """The least number of objects, at least 1, that is a share `coverage` of n; 0.07 * 100 is 7, not 8 by rounding."""
-    return max(1, math.ceil(coverage * n - COVERAGE_ROUNDING))
-
-
-def check_coverage(coverage: Any) -> None:
-    """Raise ValueError unless this is a number in (0, 1]."""
-    if not (isinstance(coverage, Real) and 0 < float(coverage) <= 1):
-        raise ValueError(f"coverage must be in (0, 1], got {coverage!r}.")
-
-
 def _check_choices(gain: str, on_orphan: str, refine: bool) -> None:
     """Raise an error that names the choices if one of these is none of them."""
     if gain not in GAINS:
@@ -201,13 +182,9 @@ def _check_choices(gain: str, on_orphan: str, refine: bool) -> None:
 
 def edges_of(graph: NeighborGraph | SparseMatrix, threshold: float | None) -> sp.csr_array:
     """A matrix whose row x holds the objects that cover x by an edge, and their similarities."""
-    if threshold is not None and not (isinstance(threshold, Real) and threshold == threshold):
-        raise ValueError(f"threshold must be a number or None, got {threshold!r}.")
     if not isinstance(graph, NeighborGraph):
         graph = NeighborGraph.from_csr(graph)
-    kept = graph.indices >= 0
-    if threshold is not None:
-        kept &= graph.similarities >= threshold
+    kept = kept_edges(graph.indices, graph.similarities, threshold)
     starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
     n = graph.n_objects
     return sp.csr_array((graph.similarities[kept], graph.indices[kept], starts), shape=(n, n))
@@ -235,89 +212,10 @@ def _check_with_itself(with_itself: Floats | None, n: int) -> Floats:
 
 def _integer_weights(edges: sp.csr_array, gain: str, with_itself: Floats | None, copies: Integers) -> Weights:
     """The weights for a gain, in units that are a power of 2, as fine as the largest possible gain allows."""
-    n = edges.shape[0]
     copies_covered = np.repeat(copies, np.diff(edges.indptr))
     if gain == "count":
         return Weights(copies_covered, copies.copy(), 1.0, 0)
-    itself = _check_with_itself(with_itself, n)
-    own = copies * np.where(itself > 0, itself, 1.0)
-    weights = copies_covered * np.maximum(edges.data, 0)
-    largest = float((own + np.bincount(edges.indices, weights, minlength=n)).max())
-    unit = 2.0 ** min(BITS - math.ceil(math.log2(largest)), 1000)
-    own_units = np.maximum(np.rint(own * unit), 1)  # at least 1, so that picking an uncovered object always has a gain
-    return Weights(np.rint(weights * unit).astype(np.int64), own_units.astype(np.int64), unit, ROUNDED_BITS)
-
-
-@njit(cache=True, nogil=True)
-def pick(starts, coverers, weights, reverse_starts, reverse, own, copies, rounded, n_required):  # type: ignore[no-untyped-def]
-    """Pick greedily until `n_required` objects are covered or no gain is left; at least one object is picked.
-
-    `coverers` and `weights` from starts[x] on belong to the edges of object x; `reverse` from reverse_starts[r] on
-    holds the objects that r covers. The picked objects, their gains and for each object its representative are
-    returned.
-    """
-    n = own.size
-    gains, keys = own.copy(), np.empty(n, dtype=np.int64)
-    for t in range(coverers.size):
-        gains[coverers[t]] += weights[t]
-    for u in range(n):
-        keys[u] = comparison_key(gains[u], rounded)
-    heap = np.argsort(-keys, kind="mergesort")  # what is sorted is a heap
-    covered_by = np.full(n, -1, dtype=np.int64)
-    picked, gains_picked = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    n_picked, n_covered, size = 0, 0, n
-    while n_covered < n_required:
-        best = heap[0]
-        key = comparison_key(gains[best], rounded)
-        if keys[best] != key:
-            keys[best] = key
-            sink(heap, size, keys)
-            continue
-        if key == 0 and n_picked > 0:
-            break
-        picked[n_picked], gains_picked[n_picked] = best, gains[best]
-        n_picked += 1
-        size -= 1
-        heap[0] = heap[size]
-        sink(heap, size, keys)
-        for t in range(reverse_starts[best] - 1, reverse_starts[best + 1]):
-            x = best if t < reverse_starts[best] else reverse[t]  # the first is the object itself
-            if covered_by[x] < 0:
-                n_covered += copies[x]
-                gains[x] -= own[x]
-                for edge in range(starts[x], starts[x + 1]):
-                    gains[coverers[edge]] -= weights[edge]
-                covered_by[x] = best
-        covered_by[best] = best
-    return picked[:n_picked], gains_picked[:n_picked], covered_by
-
-
-@njit(cache=True, nogil=True)
-def comparison_key(gain, rounded):  # type: ignore[no-untyped-def]
-    """The part of a gain that is compared: the gain itself, or, if bits are rounded, the gain without them.
-
-    In the second case 1 is added, so that a gain above 0 never has the key 0.
-    """
-    if gain == 0 or rounded == 0:
-        return gain
-    return 1 + ((gain + (np.int64(1) << (rounded - 1))) >> rounded)
-
-
-@njit(cache=True, nogil=True)
-def sink(heap, size, keys):  # type: ignore[no-untyped-def]
-    """Move the root of a heap down to its place; the heap is ordered by (key descending, index ascending)."""
-    parent, child = 0, 1
-    while child < size:
-        if child + 1 < size and before(heap[child + 1], heap[child], keys):
-            child += 1
-        if not before(heap[child], heap[parent], keys):
-            child = size  # the root has found its place, which ends the loop
-        else:
-            heap[parent], heap[child] = heap[child], heap[parent]
-            parent, child = child, 2 * child + 1
-
-
-@njit(cache=True, nogil=True)
-def before(a, b, keys):  # type: ignore[no-untyped-def]
-    """Whether a is to be picked before b."""
-    return keys[a] > keys[b] or (keys[a] == keys[b] and a < b)
+    itself = _check_with_itself(with_itself, copies.size)
+    weights, own = similarity_weights(edges.data, copies_covered, itself, copies)
+    unit = unit_for(largest_gain(edges.indices, weights, own))
+    return Weights(in_units(weights, unit), own_in_units(own, unit), unit, ROUNDED_BITS)

@@ -20,7 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Floats
-from covey.coverage.greedy import check_coverage, edges_of, required
+from covey.coverage.gains import check_coverage, required
+from covey.coverage.greedy import edges_of
 from covey.graph.graph import NeighborGraph
 from covey.similarity.types import SparseMatrix
 

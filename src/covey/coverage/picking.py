@@ -1,0 +1,83 @@
+"""The loop that picks the object with the largest gain, again and again.
+
+Objects wait on a heap, ordered by gains that may be out of date. Gains only shrink; so if the gain at the top of the
+heap is up to date, it is the largest of all. Each edge is subtracted once, which takes O(edges log n) in all.
+"""
+
+import numpy as np
+from numba import njit
+
+from covey.coverage.gains import comparison_key
+
+NO_GAIN = (0, 0)
+"""The key and the index of the first object with a gain of 0. Picking stops there if all objects are at hand."""
+
+
+@njit(cache=True, nogil=True)
+def pick(  # type: ignore[no-untyped-def]
+    starts, coverers, weights, reverse_starts, reverse, own, copies, rounded, n_required, floor, n_least
+):
+    """Pick greedily until `n_required` objects are covered or the best object does not come before the floor.
+
+    The floor is a key and an index. An object comes before it if its gain has a larger key, or an equal one and the
+    object a lower index. The floor (0, 0) stops picking where no gain is left. The first `n_least` objects are picked
+    whatever their gains are.
+
+    `coverers` and `weights` from starts[x] on belong to the edges of object x; `reverse` from reverse_starts[r] on
+    holds the objects that r covers. The picked objects, their gains and for each object its representative are
+    returned.
+    """
+    n = own.size
+    gains, keys = own.copy(), np.empty(n, dtype=np.int64)
+    for t in range(coverers.size):
+        gains[coverers[t]] += weights[t]
+    for u in range(n):
+        keys[u] = comparison_key(gains[u], rounded)
+    heap = np.argsort(-keys, kind="mergesort")  # what is sorted is a heap
+    covered_by = np.full(n, -1, dtype=np.int64)
+    picked, gains_picked = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    n_picked, n_covered, size = 0, 0, n
+    while n_covered < n_required:
+        best = heap[0]
+        key = comparison_key(gains[best], rounded)
+        if keys[best] != key:
+            keys[best] = key
+            sink(heap, size, keys)
+            continue
+        if n_picked >= n_least and (key < floor[0] or (key == floor[0] and best >= floor[1])):
+            break
+        picked[n_picked], gains_picked[n_picked] = best, gains[best]
+        n_picked += 1
+        size -= 1
+        heap[0] = heap[size]
+        sink(heap, size, keys)
+        for t in range(reverse_starts[best] - 1, reverse_starts[best + 1]):
+            x = best if t < reverse_starts[best] else reverse[t]  # the first is the object itself
+            if covered_by[x] < 0:
+                n_covered += copies[x]
+                gains[x] -= own[x]
+                for edge in range(starts[x], starts[x + 1]):
+                    gains[coverers[edge]] -= weights[edge]
+                covered_by[x] = best
+        covered_by[best] = best
+    return picked[:n_picked], gains_picked[:n_picked], covered_by
+
+
+@njit(cache=True, nogil=True)
+def sink(heap, size, keys):  # type: ignore[no-untyped-def]
+    """Move the root of a heap down to its place; the heap is ordered by (key descending, index ascending)."""
+    parent, child = 0, 1
+    while child < size:
+        if child + 1 < size and before(heap[child + 1], heap[child], keys):
+            child += 1
+        if not before(heap[child], heap[parent], keys):
+            child = size  # the root has found its place, which ends the loop
+        else:
+            heap[parent], heap[child] = heap[child], heap[parent]
+            parent, child = child, 2 * child + 1
+
+
+@njit(cache=True, nogil=True)
+def before(a, b, keys):  # type: ignore[no-untyped-def]
+    """Whether a is to be picked before b."""
+    return keys[a] > keys[b] or (keys[a] == keys[b] and a < b)
