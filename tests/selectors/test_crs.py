@@ -13,7 +13,7 @@ from sklearn.metrics import precision_score, recall_score
 
 import covey
 from covey.graph import descent, exact
-from covey.selectors.crs import auto_neighbors
+from covey.graph.build import auto_neighbors
 from tests import reference
 from tests.forms import COSINES, Counted, letters, similarity_matrix
 

@@ -94,7 +94,7 @@ def _cluster(label: Any, found: Any, n_neighbors: Any) -> dict[str, Any]:
 
 def _neighbors(asked: Any, size: int) -> int | None:
     """Return how many neighbors each member of the cluster has; None if the method has no such number."""
-    from covey.selectors.crs import auto_neighbors
+    from covey.graph.build import auto_neighbors
 
     if asked is None:
         return None

@@ -3,6 +3,8 @@
 1. Make a space of X and its similarity.
 2. Choose the method, if the caller leaves it open (`choose_method`).
 3. Let the method fill neighbor lists, and turn them into a `NeighborGraph` (`build`).
+
+A selector that also needs the mean similarity gets both at once (`graph_and_mean`).
 """
 
 from numbers import Integral, Real
@@ -18,7 +20,7 @@ from covey.graph.lists import NeighborLists
 from covey.runtime.progress import progress
 from covey.runtime.random import generator
 from covey.similarity.collect import collect
-from covey.similarity.mean import FEW_PAIRS, mean_of_all
+from covey.similarity.mean import FEW_PAIRS, mean_of_all, mean_similarity
 from covey.similarity.named import resolve
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
@@ -137,3 +139,38 @@ def build(
         lists, recall = descend(space, k, rng, sample_rate=sample_rate, tol=tol, scored=scored)
     indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])
     return NeighborGraph(indices, similarities, space.n_evaluations - before, method, mean, recall)
+
+
+def graph_and_mean(
+    space: Space,
+    multiplicity: Integers,
+    k: int,
+    method: str,
+    rng: np.random.Generator,
+    *,
+    sample_rate: float,
+    tol: float,
+) -> tuple[NeighborGraph, float]:
+    """Return the neighbor graph of a space and the mean similarity of its pairs, by the method that was asked for.
+
+    A pair that one of them has evaluated is not evaluated again for the other. The object x stands for multiplicity[x]
+    equal ones.
+    """
+    method = choose_method(method, space, k)
+    if method == "nn-descent":
+        homogeneity, scored = mean_similarity(space, multiplicity, rng)
+        graph = build(space, k, method, rng, sample_rate=sample_rate, tol=tol, scored=scored)
+        return graph, homogeneity.value
+    graph = build(space, k, method, rng, multiplicity=multiplicity)
+    mean = graph.mean_similarity
+    if mean is None:  # the exact graph has counted all pairs, but has no sum of their similarities
+        mean = mean_similarity(space, multiplicity, rng, counted=False)[0].value
+    return graph, mean
+
+
+def auto_neighbors(n: int) -> int:
+    """Return the largest k for which k^2 n log2(n), the joins of NN-Descent, do not exceed the n (n - 1) / 2 pairs.
+
+    It is at least 5.
+    """
+    return max(5, int(np.sqrt((n - 1) / (2 * np.log2(n))))) if n > 1 else 5

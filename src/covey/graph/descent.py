@@ -21,7 +21,9 @@ pair belongs to its smaller index; and lists obey a total order.
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -118,17 +120,12 @@ def descend(
         sample_rate *= LANDMARK_SAMPLE
     else:
         order = plant_forest(evaluator, rng)
-    # Very many objects are renumbered in tree order for the rounds: similar ones then lie near each other in memory.
-    numbers = order if evaluator.forgetful else None
-    if numbers is not None:
-        evaluator.renumber(numbers)
-        order = np.arange(space.n_left, dtype=np.int32)
-    descent = Descent(evaluator, order, tol, rng)
+    descent = Descent.along(order, evaluator, tol, rng)
     descent.join_until_stable(sample_rate)
     if not many:
         descent.join_unsampled()
-    recall = descent.extend_until_good(k, sample_rate)
-    return evaluator.lists if numbers is None else evaluator.lists.renumbered(np.argsort(numbers)), recall
+    recall = descent.extend_until_good(k, sample_rate, lambda: plant_tree(evaluator, rng))
+    return descent.lists(), recall
 
 
 @dataclass(frozen=True)
@@ -136,13 +133,31 @@ class Descent:
     """Rounds of joins.
 
     `order` says in which order objects are joined. It does not change the result, but rounds are faster if similar
-    objects lie near each other in it.
+    objects lie near each other in it. `numbers` holds the original number of each object if the evaluator has
+    renumbered them.
     """
 
     evaluator: Evaluator
     order: Indices
     tol: float
     rng: np.random.Generator
+    numbers: Indices | None = None
+
+    @classmethod
+    def along(cls, order: Indices, evaluator: Evaluator, tol: float, rng: np.random.Generator) -> "Descent":
+        """Make a descent that joins objects in this order.
+
+        Very many objects are renumbered in this order: similar ones then lie near each other in memory.
+        """
+        if not evaluator.forgetful:
+            return cls(evaluator, order, tol, rng)
+        evaluator.renumber(order)
+        return cls(evaluator, np.arange(order.size, dtype=np.int32), tol, rng, order)
+
+    def lists(self) -> NeighborLists:
+        """The lists as they are now, under the original numbers of the objects."""
+        lists = self.evaluator.lists
+        return lists if self.numbers is None else lists.renumbered(np.argsort(self.numbers))
 
     def join_until_stable(self, sample_rate: float) -> None:
         """Make rounds until the lists hardly change any more."""
@@ -159,10 +174,11 @@ class Descent:
         self.evaluator.lengthen(1.0)
         self.join_until_stable(sample_rate=1.0)
 
-    def extend_until_good(self, k: int, sample_rate: float) -> Recall:
+    def extend_until_good(self, k: int, sample_rate: float, start_again: Callable[[], Any]) -> Recall:
         """Extend the descent until the estimated recall of the k nearest is good, or nothing more can be done.
 
-        The first extension plants another tree and goes on from there. All later ones also make the lists longer.
+        The first extension starts the descent again, with another tree for instance, and goes on from there. All later
+        ones also make the lists longer.
         """
         evaluator = self.evaluator
         pairs = RandomPairs(evaluator, k, self.rng)
@@ -174,7 +190,7 @@ class Descent:
                 evaluator.meet_all()
                 return Recall(1.0, 1.0, 1.0)
             evaluator.lengthen(longer)
-            plant_tree(evaluator, self.rng)
+            start_again()
             self.join_until_stable(sample_rate)
             recall = pairs.estimate_recall()  # it always draws more pairs here, as the graph was bad before
             if recall.value >= EXTEND_TO:

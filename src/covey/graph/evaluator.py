@@ -11,7 +11,7 @@ import numpy as np
 
 from covey.arrays import Floats, Indices
 from covey.graph.lists import FRESH, WAITING, NeighborLists
-from covey.graph.met import BitmapPairs, ForgottenPairs, pair_set
+from covey.graph.met import PairSet, pair_set
 from covey.runtime.executor import BATCH
 from covey.similarity.space import RenumberedSpace, ScoredPairs, Space, UpperBounds
 
@@ -30,13 +30,15 @@ class Evaluator:
         The length of the lists.
     bounds : UpperBounds, optional
         Upper bounds of similarities, which spare scoring pairs that can enter no list.
+    met : PairSet, optional
+        The memory of met pairs. By default it is empty, and of the kind that suits the space.
     """
 
-    def __init__(self, space: Space, size: int, bounds: UpperBounds | None = None) -> None:
+    def __init__(self, space: Space, size: int, bounds: UpperBounds | None = None, met: PairSet | None = None) -> None:
         self.space = space
         self.lists = NeighborLists.empty(space.n_left, size)
         self._bounds = bounds
-        self.met = pair_set(space.n_left, space.cheap)
+        self.met = pair_set(space.n_left, space.cheap) if met is None else met
         self._lock = threading.Lock()
 
     @property
@@ -47,12 +49,12 @@ class Evaluator:
     @property
     def forgetful(self) -> bool:
         """Whether no met pair is remembered, so that pairs may meet, and be counted, again."""
-        return isinstance(self.met, ForgottenPairs)
+        return self.met.forgetful
 
     @property
     def remembers_all(self) -> bool:
         """Whether there is a bit for every pair, so that even all pairs can be remembered."""
-        return isinstance(self.met, BitmapPairs)
+        return self.met.remembers_all
 
     def renumber(self, order: Indices) -> None:
         """Give the objects other numbers: object t is then the one that was order[t].
@@ -60,8 +62,7 @@ class Evaluator:
         Similar objects with near numbers lie near each other in memory, which makes rounds faster. The evaluator must
         be forgetful, because remembered pairs would keep their old numbers.
         """
-        if not self.forgetful:
-            raise RuntimeError("Objects can be renumbered only while no pairs are remembered under their old numbers.")
+        self.met = self.met.renumbered(order)
         self.lists = self.lists.renumbered(order)
         self.space = RenumberedSpace(self.space, order)
         self._bounds = None if self._bounds is None else self._bounds.renumbered(order)

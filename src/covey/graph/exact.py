@@ -55,6 +55,34 @@ def nearest(space: Space, k: int) -> NeighborLists:
     return search.lists
 
 
+def nearest_across(forward: Space, backward: Space, k: int, symmetric: bool) -> tuple[NeighborLists, NeighborLists]:
+    """The k most similar objects of the other side, for every object of the left side and of the right.
+
+    `backward` is the space `forward` with its sides exchanged. If the similarity is `symmetric`, each pair is scored
+    once for both sides, and `forward` counts it.
+    """
+    if not symmetric:
+        return nearest(forward, k), nearest(backward, k)
+    forward.n_expected = forward.n_left * forward.n_right
+    left, right = (_Search(space, min(k, space.n_right), others=False) for space in (forward, backward))
+    tiles = [(row, column) for column in right.starts for row in left.starts]
+
+    def search(tile: tuple[int, int]) -> None:
+        rows, columns = slice(tile[0], tile[0] + left.step), slice(tile[1], tile[1] + right.step)
+        if not forward.screened:
+            i, j, similarities = left.score_all(rows, columns)
+            left.offer(rows, i, j, similarities)
+            right.offer(columns, j, i, similarities)
+            return
+        estimates = forward.estimates(rows, columns)
+        forward.count(estimates.size)
+        left.screen(estimates, rows, columns)
+        right.screen(np.ascontiguousarray(estimates.T), columns, rows)
+
+    forward.executor.run(search, tiles, products=True)
+    return left.lists, right.lists
+
+
 class _Search:
     """The lists and hurdles of one search. If `others`, both sides are the same, and no object is its own neighbor."""
 
@@ -79,36 +107,40 @@ class _Search:
             n_pairs -= len(estimates)
             n_pairs //= 2 if self.space.symmetric else 1
         self.space.count(n_pairs)
-        self._screen(estimates, rows, columns)
+        self.screen(estimates, rows, columns)
         if self.others and self.space.symmetric and row != column:
-            self._screen(np.ascontiguousarray(estimates.T), columns, rows)
+            self.screen(np.ascontiguousarray(estimates.T), columns, rows)
         return None
 
-    def _screen(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
+    def screen(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
         """Score the pairs of a tile that clear the hurdles of their rows, and offer them to the lists of the rows."""
         hurdles, slack = self.hurdles[rows], self.space.slack(rows)
         i, j = np.empty(estimates.size, dtype=np.int32), np.empty(estimates.size, dtype=np.int32)
         n = clear_hurdles(estimates, slack, hurdles, self.k, i, j)
         i, j = i[:n] + np.int32(rows.start), j[:n] + np.int32(columns.start)
-        self._offer(rows, i, j, self.space.score(i, j, counted=False))
+        self.offer(rows, i, j, self.space.score(i, j, counted=False))
 
     def _score_tile(self, rows: slice, columns: slice) -> float:
         """Score all pairs of a tile and offer them to the lists; the sum of their similarities."""
+        i, j, similarities = self.score_all(rows, columns)
+        self.offer(rows, i, j, similarities)
+        if self.others and self.space.symmetric:
+            self.offer(columns, j, i, similarities)
+        if self._multiplicity is not None:
+            similarities = similarities * self._multiplicity[i] * self._multiplicity[j]
+        return float(similarities.sum())
+
+    def score_all(self, rows: slice, columns: slice) -> tuple[Indices, Indices, Floats]:
+        """Score all pairs of a tile; on the diagonal, only those that are pairs of different objects and come first."""
         i = np.arange(rows.start, min(rows.stop, self.space.n_left), dtype=np.int32)
         j = np.arange(columns.start, min(columns.stop, self.space.n_right), dtype=np.int32)
         i, j = np.repeat(i, j.size), np.tile(j, i.size)
         if self.others and rows.start == columns.start:
             keep = i < j if self.space.symmetric else i != j
             i, j = i[keep], j[keep]
-        similarities = self.space.score(i, j)
-        self._offer(rows, i, j, similarities)
-        if self.others and self.space.symmetric:
-            self._offer(columns, j, i, similarities)
-        if self._multiplicity is not None:
-            similarities = similarities * self._multiplicity[i] * self._multiplicity[j]
-        return float(similarities.sum())
+        return i, j, self.space.score(i, j)
 
-    def _offer(self, block: slice, i: Indices, j: Indices, similarities: Floats) -> None:
+    def offer(self, block: slice, i: Indices, j: Indices, similarities: Floats) -> None:
         """Offer pairs to the lists of a block of objects; the lock of the block keeps other threads out meanwhile."""
         with self._locks[block.start // self.step]:
             self.lists.offer(i, j, similarities)

@@ -8,6 +8,9 @@ There are three kinds of memory:
 - Beyond the limit, a hash table grows with the number of pairs in it, 16 to 32 bytes each.
 - Beyond the limit, if scores are cheap, nothing is remembered: looking pairs up would cost more than scoring them. A
   pair may then be scored, and counted, again in a later round.
+
+Where two finished graphs are merged, `CrossPairs` surrounds one of these: pairs within one of the two graphs count as
+met from the start.
 """
 
 import threading
@@ -27,10 +30,14 @@ BITMAP_LIMIT = 1 << 16
 class PairSet(ABC):
     """A set of unordered pairs of n objects.
 
-    `marks_last` says whether marks that are set in the array of `marks` add pairs to the set for good.
+    `marks_last` says whether marks that are set in the array of `marks` add pairs to the set for good. `remembers_all`
+    says whether there is a bit for every pair, so that even all pairs can be remembered. `forgetful` says that no pair
+    is remembered.
     """
 
     marks_last = False
+    remembers_all = False
+    forgetful = False
 
     def __init__(self, n: int) -> None:
         self._starts = np.zeros(n, dtype=np.int64)
@@ -38,6 +45,13 @@ class PairSet(ABC):
     @abstractmethod
     def add(self, i: Indices, j: Indices) -> Flags:
         """Add the pairs, and return which of them are new; of a pair that is given several times, only the first is."""
+
+    def renumbered(self, order: Indices) -> "PairSet":
+        """The same set if its objects get other numbers: object t is then the one that was order[t].
+
+        Only a set that remembers nothing can do this, because remembered pairs would keep their old numbers.
+        """
+        raise RuntimeError("Objects can be renumbered only while no pairs are remembered under their old numbers.")
 
     def marks(self) -> tuple[NDArray[np.uint64], Integers]:
         """An array of 64-bit words for marks, and the number of the word at which the marks of each object start.
@@ -60,6 +74,7 @@ class BitmapPairs(PairSet):
     """One bit for each pair."""
 
     marks_last = True
+    remembers_all = True
 
     def __init__(self, n: int) -> None:
         super().__init__(n)
@@ -80,8 +95,13 @@ class BitmapPairs(PairSet):
 class ForgottenPairs(PairSet):
     """No memory: every pair counts as new. Within a round of NN-Descent no pair comes twice anyway."""
 
+    forgetful = True
+
     def add(self, i: Indices, j: Indices) -> Flags:
         return np.ones(i.size, dtype=np.bool_)
+
+    def renumbered(self, order: Indices) -> "PairSet":
+        return self
 
 
 class HashedPairs(PairSet):
@@ -111,6 +131,23 @@ class HashedPairs(PairSet):
             keys = self._table[self._table != 0]
             self._table = np.zeros(size, dtype=np.uint64)
             put_keys(self._table, keys, np.empty(keys.size, dtype=np.bool_))
+
+
+class CrossPairs(PairSet):
+    """The pairs of objects of two sides. Pairs within a side are never new; the others are kept in another set."""
+
+    def __init__(self, on_right: Flags, pairs: PairSet) -> None:
+        super().__init__(on_right.size)
+        self._on_right, self._pairs = on_right, pairs
+        self.remembers_all, self.forgetful = pairs.remembers_all, pairs.forgetful
+
+    def add(self, i: Indices, j: Indices) -> Flags:
+        new = self._on_right[i] != self._on_right[j]
+        new[new] = self._pairs.add(i[new], j[new])
+        return new
+
+    def renumbered(self, order: Indices) -> "PairSet":
+        return CrossPairs(self._on_right[order], self._pairs.renumbered(order))
 
 
 @njit(cache=True, nogil=True)

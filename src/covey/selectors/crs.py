@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from covey.coverage.greedy import GAINS, ORPHANS, cover
-from covey.graph.build import METHODS, build, choose_method
+from covey.graph.build import METHODS, auto_neighbors, graph_and_mean
 from covey.graph.descent import SAMPLE_RATE, TOL
 from covey.graph.graph import GraphLike, NeighborGraph
 from covey.prototype import Prototype
@@ -176,10 +176,7 @@ class CRS(Selector):
         )
 
     def _graph(self, cluster: Cluster, rng: np.random.Generator) -> tuple[NeighborGraph, float]:
-        """Return the cluster's graph and its homogeneity.
-
-        A pair that one of them has evaluated is not evaluated again for the other.
-        """
+        """Return the cluster's graph and its homogeneity."""
         space, multiplicity = cluster.space, cluster.multiplicity
         k = auto_neighbors(space.n_left) if self.n_neighbors == "auto" else int(self.n_neighbors)
         if self._given is not None:
@@ -189,24 +186,8 @@ class CRS(Selector):
             homogeneity, scored = mean_similarity(space, multiplicity, rng)
             _check_same_similarity(cluster, self._given, scored)
             return graph, homogeneity.value
-        method = choose_method(str(self.graph), space, k)  # a given graph was used above, so this is a name
-        if method == "nn-descent":
-            homogeneity, scored = mean_similarity(space, multiplicity, rng)
-            graph = build(space, k, method, rng, sample_rate=self.sample_rate, tol=self.tol, scored=scored)
-            return graph, homogeneity.value
-        graph = build(space, k, method, rng, multiplicity=multiplicity)
-        mean = graph.mean_similarity
-        if mean is None:  # the exact graph has counted all pairs, but has no sum of their similarities
-            mean = mean_similarity(space, multiplicity, rng, counted=False)[0].value
-        return graph, mean
-
-
-def auto_neighbors(n: int) -> int:
-    """Return the largest k for which k^2 n log2(n), the joins of NN-Descent, do not exceed the n (n - 1) / 2 pairs.
-
-    It is at least 5.
-    """
-    return max(5, int(np.sqrt((n - 1) / (2 * np.log2(n))))) if n > 1 else 5
+        method = str(self.graph)  # a given graph was used above, so this is a name
+        return graph_and_mean(space, multiplicity, k, method, rng, sample_rate=self.sample_rate, tol=self.tol)
 
 
 def _check_same_similarity(cluster: Cluster, given: NeighborGraph, scored: ScoredPairs | None) -> None:
