@@ -29,6 +29,7 @@ STAGES = [
     "features",
     "explanation",
     "classifier",
+    "dask",
     "persistence",
     "displays",
     "evaluation",

@@ -18,7 +18,7 @@ import covey
 from tests.oldest import PROJECT
 
 HEAVY = ["numba", "pandas", "polars", "matplotlib", "sklearn", "scipy", "dask"]
-PUBLIC_MODULES = ["datasets", "displays", "evaluation", "experiments", "typing"]
+PUBLIC_MODULES = ["dask", "datasets", "displays", "evaluation", "experiments", "typing"]
 DISTRIBUTIONS = {"scikit_posthocs": "scikit-posthocs", "sklearn": "scikit-learn"}
 """Distributions whose name is not that of their module."""
 MODULES = sorted(module.name for module in pkgutil.walk_packages(covey.__path__, "covey."))
@@ -91,7 +91,7 @@ def test_the_package_has_the_version_of_the_source():
 
 def test_every_library_that_is_imported_is_declared():
     """The core may import what the core declares; an optional library belongs to the extra that `require` names."""
-    found = {"core": set(), "plot": set(), "text": set(), "cli": set()}
+    found = {"core": set(), "plot": set(), "text": set(), "dask": set(), "cli": set()}
     for path in Path(covey.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             extra, names = _libraries(node, "cli" if "cli" in path.parts else "core")

@@ -2,6 +2,7 @@
 # To make a name public, add one line `from covey.module import Name as Name`. The words `as Name` tell type checkers
 # that the name is meant for users.
 
+from covey import dask as dask
 from covey import datasets as datasets
 from covey import displays as displays
 from covey import evaluation as evaluation

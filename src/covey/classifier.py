@@ -305,8 +305,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         similarities : float array of shape (n_objects, n)
             Their similarities to the object.
         """
-        if not (isinstance(n, int | np.integer) and n >= 1):
-            raise ValueError(f"n must be an int of at least 1, got {n!r}.")
+        check_how_many(n)
         nearest_ones, similarities = self._nearest(X, n)
         return self._rows[nearest_ones], similarities
 
@@ -427,6 +426,12 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         self._validate_params()
         if isinstance(self.reject, bool):  # scikit-learn's check takes a bool for a number
             raise TypeError(f"reject must be None, 'calibrated', 'threshold' or a number, got {self.reject}.")
+
+
+def check_how_many(n: Any) -> None:
+    """Raise ValueError unless n can be a number of representatives to return."""
+    if not (isinstance(n, int | np.integer) and n >= 1):
+        raise ValueError(f"n must be an int of at least 1, got {n!r}.")
 
 
 def _best(rows: Positions, similarities: Floats) -> Positions:

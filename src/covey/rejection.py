@@ -86,7 +86,7 @@ def calibrate(
     return bars(similarities[found], winners[found], kinds[found], int(classes_of.max()) + 1, rate)
 
 
-def nearest_unequal(space: Space, kinds: Positions, kinds_of_right: Positions) -> tuple[Positions, Floats]:
+def nearest_unequal(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any]) -> tuple[Positions, Floats]:
     """Return the most similar object of the right side that is not equal to each object of the left, and how similar
     it is.
 

@@ -43,6 +43,11 @@ def find_class(name: str) -> Any:
 def check_class(estimator: Any) -> Any:
     """The class of an estimator; raise TypeError if files could not tell it from others by its name."""
     cls = type(estimator)
+    if hasattr(estimator, "to_local"):
+        raise TypeError(
+            f"estimator must not depend on a cluster, got {cls.__name__} of module {cls.__module__}; save what its "
+            "method to_local returns."
+        )
     found = _classes(cls.__name__)
     if not (_is_savable(cls) and found):
         raise TypeError(

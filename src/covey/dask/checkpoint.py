@@ -1,0 +1,193 @@
+"""Finished tasks in a folder, so that a run that was stopped can go on where it was.
+
+The worker that has finished a task writes its result into a file of its own, and a later run reads the file instead of
+running the task. A manifest says which data and parameters the files belong to. The folder may lie anywhere that fsspec
+can reach, as long as all workers reach it under the same name.
+
+A file holds arrays and numbers in NumPy's format and nothing that could run code when it is read. It is written under
+another name first and renamed when it is complete, so that a file that exists is whole.
+"""
+
+import io
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import Any, get_args, get_type_hints
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.dask.engine import Engine
+from covey.runtime.extras import require
+from covey.storage.errors import FileFormatError
+
+MANIFEST = "covey-checkpoint.json"
+"""The file that says which data and parameters a folder belongs to."""
+
+FORMAT = 1
+"""The version of the files. It is part of the manifest, so that files of another version are refused."""
+
+
+class Checkpoint:
+    """Remembers nothing: every task is run. `FolderCheckpoint` remembers finished tasks."""
+
+    def submit(self, engine: Engine, name: str, kind: type, function: Callable[..., Any], *args: Any) -> Any:
+        """Submit a counted task whose result is a dataclass of type `kind`, or the reading of this result."""
+        return engine.submit_counted(name, function, *args)
+
+    def is_restored(self, name: str) -> bool:
+        """Say whether the result of a task is read instead of computed."""
+        return False
+
+
+class FolderCheckpoint(Checkpoint):
+    """Remembers finished tasks in a folder.
+
+    Parameters
+    ----------
+    url : str
+        The folder: a path, or anything that fsspec understands. It is made if it is not there.
+    manifest : dict
+        What the results depend on, as texts and numbers. A folder with another manifest is refused.
+    """
+
+    def __init__(self, url: str, manifest: Mapping[str, Any]) -> None:
+        self._url = url
+        files, folder = _open_folder(url)
+        if "memory" in files.protocol:
+            raise ValueError(f"checkpoint must be where all workers see it, got {url!r}, the memory of one process.")
+        files.makedirs(folder, exist_ok=True)
+        files.invalidate_cache()  # workers, or other runs, have written files since this process last looked
+        try:
+            self._found = {name.rsplit("/", 1)[-1] for name in files.ls(folder, detail=False)}
+        except FileNotFoundError:  # in a store of objects such as S3, there is no folder without files
+            self._found = set()
+        if MANIFEST in self._found:
+            _check_manifest(url, read_manifest(url) or {}, {"format": FORMAT, **manifest})
+        else:
+            _write(url, MANIFEST, json.dumps({"format": FORMAT, **manifest}, indent=1).encode())
+
+    def probe(self, engine: Engine) -> None:
+        """Refuse a folder that a worker does not see, before anything is computed."""
+        if not engine.gather("checkpoint", [engine.submit("probe", _sees, self._url)])[0]:
+            raise ValueError(
+                f"checkpoint must be where all workers see it under the same name, but a worker does not find "
+                f"{self._url!r}; choose a shared folder, or a store that fsspec knows."
+            )
+
+    def submit(self, engine: Engine, name: str, kind: type, function: Callable[..., Any], *args: Any) -> Any:
+        if self.is_restored(name):
+            return engine.submit(f"read {name}", _read_result, self._url, _file(name), kind)
+        return engine.submit_counted(name, partial(_run_and_keep, self._url, _file(name), function), *args)
+
+    def is_restored(self, name: str) -> bool:
+        return _file(name) in self._found
+
+
+def absolute(url: str | os.PathLike[str]) -> str:
+    """Return the folder under a name that does not depend on the current directory of a process."""
+    text = os.fspath(url)
+    return text if "://" in text or "::" in text else os.path.abspath(os.path.expanduser(text))
+
+
+def read_manifest(url: str) -> dict[str, Any] | None:
+    """Return what a folder says that it belongs to, or None if it says nothing."""
+    files, folder = _open_folder(url)
+    try:
+        manifest = json.loads(files.cat_file(f"{folder}/{MANIFEST}"))
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{url}/{MANIFEST} is damaged; remove the folder and begin anew.") from error
+    if not isinstance(manifest, dict):
+        raise FileFormatError(f"{url}/{MANIFEST} is damaged; remove the folder and begin anew.")
+    return manifest
+
+
+def _check_manifest(url: str, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    """Refuse a folder that belongs to another run, and say in what the two differ."""
+    different = [name for name in expected if found.get(name) != expected[name]]
+    if different:
+        name = different[0]
+        raise ValueError(
+            f"checkpoint must be of the same run, but {url!r} was made with another {name}: it has "
+            f"{found.get(name)!r} and this run {expected[name]!r}; choose another folder, or remove that one."
+        )
+
+
+def _open_folder(url: str) -> tuple[Any, str]:
+    """Return the file system and the path of a folder."""
+    files, folder = require("fsspec.core", "dask").url_to_fs(url)
+    return files, folder.rstrip("/")
+
+
+def _file(name: str) -> str:
+    return f"{name}.npz"
+
+
+# What follows runs on workers.
+
+
+def _sees(url: str) -> bool:
+    """Say whether this worker finds the manifest of a folder."""
+    return read_manifest(url) is not None
+
+
+def _run_and_keep(url: str, name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Run a task, and write its result."""
+    result = function(*args)
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **_to_arrays(result))
+    _write(url, name, buffer.getvalue())
+    return result
+
+
+def _write(url: str, name: str, content: bytes) -> None:
+    """Write a file under another name, and rename it when it is complete."""
+    files, folder = _open_folder(url)
+    temporary = f"{folder}/.{uuid4().hex}.{name}"
+    files.pipe_file(temporary, content)
+    files.mv(temporary, f"{folder}/{name}")
+
+
+def _read_result(url: str, name: str, kind: type) -> Any:
+    """Read the result of a task."""
+    files, folder = _open_folder(url)
+    content = files.cat_file(f"{folder}/{name}")
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            return _from_arrays(kind, dict(arrays), "")
+    except Exception as error:  # NumPy, zipfile and zlib raise many kinds of errors
+        raise FileFormatError(f"{url}/{name} is damaged; remove it, and its task is run again.") from error
+
+
+def _to_arrays(value: Any, name: str = "") -> dict[str, NDArray[Any]]:
+    """Turn nested dataclasses and lists of them into arrays, whose names are the ways to them."""
+    if value is None:
+        return {}
+    if is_dataclass(value):
+        parts = [(f"{name}/{field.name}", getattr(value, field.name)) for field in fields(value)]
+    elif isinstance(value, list):
+        parts = [(f"{name}/{number}", part) for number, part in enumerate(value)]
+    else:
+        return {name: np.asarray(value)}
+    return {key: array for part_name, part in parts for key, array in _to_arrays(part, part_name).items()}
+
+
+def _from_arrays(kind: Any, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
+    """Make a value of a type from the arrays that `_to_arrays` made of it."""
+    if is_dataclass(kind):
+        types = get_type_hints(kind)
+        made = {part.name: _from_arrays(types[part.name], arrays, f"{name}/{part.name}") for part in fields(kind)}
+        return kind(**made)  # type: ignore[operator]
+    inner = get_args(kind)
+    if type(None) in inner:
+        return _from_arrays(inner[0], arrays, name) if any(key.startswith(name) for key in arrays) else None
+    if getattr(kind, "__origin__", None) is list:
+        n = len({key[len(name) + 1 :].split("/")[0] for key in arrays if key.startswith(f"{name}/")})
+        return [_from_arrays(inner[0], arrays, f"{name}/{number}") for number in range(n)]
+    value = arrays[name]
+    return kind(value.item()) if kind in (int, float) else value

@@ -1,0 +1,289 @@
+"""`covey.dask.NearestPrototypeClassifier`: fitted on a Dask cluster, and lazy for objects that live there."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from covey import classifier as local
+from covey.arrays import Floats, Positions
+from covey.dask.crs import CRS, set_columns
+from covey.dask.engine import Engine, ambient_client
+from covey.dask.inputs import PartFacts, delayed_parts, held, is_dask, is_empty, read
+from covey.explanation import Explanation
+from covey.graph.all_pairs import has_few_nonzero, sample
+from covey.rejection import bars, nearest_unequal
+from covey.runtime.callbacks import tasks, with_callbacks
+from covey.runtime.extras import require
+from covey.selectors.fitting import whole_or_nothing
+from covey.selectors.labels import exact_array
+from covey.similarity.collection import Collection
+from covey.similarity.named import resolve
+
+
+class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
+    """Classify objects by their most similar representative, on a Dask cluster.
+
+    Representatives are few, so that the fitted model lies in the memory of this process. Objects that are dask
+    collections get lazy answers: each method returns dask arrays, which are computed part by part when they are needed.
+    The model then travels to the workers once. Local objects get answers at once.
+
+    Parameters
+    ----------
+    selector : covey.dask.CRS, default=None
+        Selects the representatives of each class. None stands for ``covey.dask.CRS()``.
+    reject, rejection_rate, unknown_label
+        As in `covey.NearestPrototypeClassifier`.
+
+    Attributes
+    ----------
+    classes_, selector_, representatives_, rejection_bars_, rejection_rate_, sparse_output_, n_features_in_,
+    feature_names_in_
+        As in `covey.NearestPrototypeClassifier`. The prototypes of `selector_` have lazy members.
+
+    See Also
+    --------
+    covey.NearestPrototypeClassifier : The same in one process.
+
+    Examples
+    --------
+    >>> import covey.dask
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> client = Client(n_workers=2)  # doctest: +SKIP
+    >>> X = da.from_array([[1, 0], [1, 0.1], [0.1, 1], [0, 1]], chunks=(2, 2))
+    >>> y = da.from_array(["wide", "wide", "tall", "tall"], chunks=2)
+    >>> model = covey.dask.NearestPrototypeClassifier(covey.dask.CRS(1)).fit(X, y)  # doctest: +SKIP
+    >>> model.predict(da.from_array([[3, 1], [1, 3]])).compute()  # doctest: +SKIP
+    array(['wide', 'tall'], dtype='<U4')
+    >>> model.to_local().predict([[3, 1]])  # doctest: +SKIP
+    array(['wide'], dtype='<U4')
+    """
+
+    @whole_or_nothing
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select representatives of each class.
+
+        Parameters
+        ----------
+        X : dask array, dataframe, series or bag, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, as `covey.dask.CRS.fit` takes them.
+        y : the same
+            The class of each object.
+
+        Returns
+        -------
+        NearestPrototypeClassifier
+            The classifier itself.
+        """
+        self._check_parameters()
+        if y is None:
+            raise ValueError("NearestPrototypeClassifier requires y to be passed, but the target y is None.")
+        if not (self.selector is None or isinstance(self.selector, CRS)):
+            raise TypeError(
+                f"selector must be a covey.dask.CRS or None, got {self.selector!r}; for other selectors, use "
+                "covey.NearestPrototypeClassifier in one process."
+            )
+        selector = CRS() if self.selector is None else clone(self.selector)
+        with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
+            self.selector_ = selector.fit(X, y)
+        labels = np.empty(len(selector.prototypes_), dtype=object)
+        labels[:] = list(selector.prototypes_)
+        self.classes_ = exact_array(labels)
+        if self.classes_.dtype.kind != "O":
+            check_classification_targets(self.classes_)
+        found = selector._representatives
+        set_columns(self, PartFacts(0, found.n_columns, _names(selector)))
+        self._remember(found.rows, found)
+        self.sparse_output_ = has_few_nonzero(found.take(sample(np.arange(len(found)))).space())
+        self._calibrate(X)
+        self._least_similarities()
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the label of the most similar representative of each object; `unknown_label` for rejected ones.
+
+        The answer for a dask collection is a lazy dask array.
+        """
+        if not is_dask(X):
+            return super().predict(X)
+        self._least_similarities()
+        return self._lazy(X, "predict", [self._no_answers()])[0]
+
+    def explain(self, X: Any) -> Explanation:
+        """Return what `predict` answers and why. For a dask collection, all parts of it are lazy dask arrays."""
+        if not is_dask(X):
+            return super().explain(X)
+        self._least_similarities()
+        none = [self._no_answers(), *(np.empty(0, dtype=dtype) for dtype in (np.bool_, np.intp, np.float64))]
+        if self.classes_.size > 1:
+            none += [self.classes_[:0], np.empty(0)]
+        answers = [*self._lazy(X, "explain", none), None, None]
+        return Explanation(*answers[:6])
+
+    def class_evidence(self, X: Any) -> tuple[Any, Any]:
+        """Return, for each object, the row of the most similar representative of each class, and its similarity.
+
+        For a dask collection, both are lazy dask arrays.
+        """
+        if not is_dask(X):
+            return super().class_evidence(X)
+        check_is_fitted(self)
+        shape = (0, self.classes_.size)
+        none = [np.empty(shape, dtype=np.intp), np.empty(shape)]
+        indices, similarities = self._lazy(X, "class_evidence", none)
+        return indices, similarities
+
+    def nearest_prototypes(self, X: Any, n: int = 3) -> tuple[Any, Any]:
+        """Return the rows of the n most similar representatives of each object, and their similarities.
+
+        For a dask collection, both are lazy dask arrays.
+        """
+        if not is_dask(X):
+            return super().nearest_prototypes(X, n)
+        check_is_fitted(self)
+        local.check_how_many(n)
+        shape = (0, min(n, self._rows.size))
+        none = [np.empty(shape, dtype=np.intp), np.empty(shape)]
+        indices, similarities = self._lazy(X, "nearest_prototypes", none, n)
+        return indices, similarities
+
+    def transform(self, X: Any) -> Any:
+        """Return the similarities of each object to all representatives.
+
+        For a dask collection it is a lazy dask array, whose blocks are CSR arrays if `sparse_output_` is true.
+        """
+        if not is_dask(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        none = np.empty((0, self._rows.size))
+        return self._lazy(X, "transform", [sp.csr_array(none) if self.sparse_output_ else none])[0]
+
+    def to_local(self) -> local.NearestPrototypeClassifier:
+        """Return a `covey.NearestPrototypeClassifier` with the same state, which needs no cluster.
+
+        It can be saved, loaded and sent elsewhere. As for `covey.dask.CRS.to_local`, the cluster must still be there.
+        """
+        check_is_fitted(self)
+        return self._model(self.selector_.to_local())
+
+    def _model(self, selector: Any) -> local.NearestPrototypeClassifier:
+        """Return a plain classifier with the state of this one and the given fitted selector."""
+        parameters = self.get_params(deep=False)
+        if self.selector is not None:
+            parameters["selector"] = self.selector._plain()
+        model = local.NearestPrototypeClassifier(**parameters)
+        for name, value in vars(self).items():
+            if name not in parameters:
+                setattr(model, name, value)
+        model.selector_ = selector
+        return model
+
+    def _sent(self) -> local.NearestPrototypeClassifier:
+        """Return a plain classifier that holds nothing but what predictions need, to be sent to workers."""
+        selector = self.selector_._plain()
+        selector.prototypes_ = {
+            label: replace(prototype, members=np.sort(prototype.indices), covered_by=np.sort(prototype.indices))
+            for label, prototype in self.selector_.prototypes_.items()
+        }
+        selector.sample_indices_ = self.selector_.sample_indices_
+        selector.verbose = 0
+        return self._model(selector)
+
+    def _no_answers(self) -> NDArray[Any]:
+        """Return what `predict` answers for no objects: an empty array of the type of all answers."""
+        return self._answers(np.arange(1), np.array([False]))[:0]
+
+    def _lazy(self, X: Any, method: str, none: list[Any], *args: Any) -> list[Any]:
+        """Return what a method answers for each part of X, as one dask array for each of its results.
+
+        `none` holds the results of the method for no objects, which have the types and the widths of all results.
+        """
+        check_is_fitted(self)
+        dask, array = require("dask", "dask"), require("dask.array", "dask")
+        model = dask.delayed(self._sent(), pure=False, traverse=False)
+        parts = delayed_parts(X)
+        sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
+        answers = [dask.delayed(_answer)(model, part, method, none, args) for part in parts]
+        return [
+            array.concatenate(
+                [
+                    array.from_delayed(dask.delayed(_result)(answer, number), (n, *empty.shape[1:]), meta=empty)
+                    for answer, n in zip(answers, sizes, strict=True)
+                ]
+            )
+            for number, empty in enumerate(none)
+        ]
+
+    def _calibrate(self, X: Any) -> None:
+        """Set the bars of calibrated rejection. Remove those of an earlier fit if another rejection is asked for."""
+        if self.reject != "calibrated":
+            if hasattr(self, "rejection_rate_"):
+                del self.rejection_rate_, self.rejection_bars_
+            return
+        self.rejection_rate_ = float(self.rejection_rate)
+        title, n_classes = "calibrating rejection", self.classes_.size
+        with Engine(ambient_client(self.selector_.client), title, self._verbose) as engine:
+            parts = read(engine, X, None, resolve(self.selector_.similarity))
+            known = engine.submit("representatives", _first_of_equal, self.selector_._representatives, self._classes_of)
+            found = [
+                engine.submit("nearest", _nearest_in_part, part, known, self._n_jobs) for part in parts.collections
+            ]
+            answer = engine.submit("bars", _bars, found, n_classes, self.rejection_rate_)
+            self.rejection_bars_ = engine.gather(title, [answer])[0]
+
+
+def _names(selector: CRS) -> tuple[str, ...] | None:
+    """Return the names of the columns that a selector was fitted to."""
+    return tuple(selector.feature_names_in_) if hasattr(selector, "feature_names_in_") else None
+
+
+# What follows runs on workers.
+
+
+def _answer(model: Any, part: Any, method: str, none: list[Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Call a method of a model for a part of X, and return its results, which are `none` for an empty part."""
+    part = held(part)
+    if is_empty(part):
+        return tuple(none)
+    answer = getattr(model, method)(part, *args)
+    if isinstance(answer, Explanation):
+        return tuple(vars(answer).values())
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+def _result(answers: tuple[Any, ...], number: int) -> Any:
+    return answers[number]
+
+
+def _first_of_equal(representatives: Collection, classes: Positions) -> tuple[Collection, Positions, Any]:
+    """Return the first of equal representatives, their classes and their content hashes."""
+    hashes = representatives.content_hashes()
+    first = np.sort(np.unique(hashes, return_index=True)[1])
+    return representatives.take(first), classes[first], hashes[first]
+
+
+def _nearest_in_part(
+    part: tuple[Collection | None, PartFacts], known: tuple[Collection, Positions, Any], n_jobs: int | None
+) -> tuple[Floats, Positions, Any]:
+    """Return the best similarity of each object to a representative that is not equal to it, its class, and hashes."""
+    collection, _ = part
+    representatives, classes, hashes = known
+    if collection is None:
+        return np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.uint64)
+    kinds = collection.content_hashes()
+    space = representatives.space_of_queries(collection.objects, n_jobs=n_jobs)
+    nearest_ones, similarities = nearest_unequal(space, kinds, hashes)
+    found = similarities > -np.inf
+    return similarities[found], classes[nearest_ones[found]], kinds[found]
+
+
+def _bars(found: list[tuple[Floats, Positions, Any]], n_classes: int, rate: float) -> Floats:
+    similarities, winners, kinds = (np.concatenate(side) for side in zip(*found, strict=True))
+    return bars(similarities, winners, kinds, n_classes, rate)

@@ -1,0 +1,285 @@
+"""`covey.dask.CRS`: the selector of `covey.CRS` on a Dask cluster."""
+
+import os
+from copy import deepcopy
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from covey.dask.driver import Fit, Outcome
+from covey.dask.engine import Engine, ambient_client
+from covey.dask.inputs import PartFacts
+from covey.dask.large import fit_large, n_evaluations_of_all
+from covey.graph.descent import SAMPLE_RATE, TOL
+from covey.graph.graph import GraphLike
+from covey.runtime.callbacks import tasks, with_callbacks
+from covey.runtime.extras import require
+from covey.selectors import crs as local
+from covey.selectors.fitting import whole_or_nothing
+from covey.selectors.labels import exact_array
+from covey.selectors.state import COUNT, NOT_SAVED, FittedState
+from covey.similarity.similarity import SimilarityLike
+
+SHARD_SIZE = 250_000
+"""The default of `shard_size`. Fewer and larger shards need fewer evaluations, and smaller ones less memory: a shard of
+this size with 32 columns takes 64 MB, and a task holds two of them with their neighbor lists."""
+
+
+class CRS(local.CRS):
+    """Cluster representatives selection on a Dask cluster.
+
+    The parameters and the fitted attributes are those of `covey.CRS`, and so is the answer for every cluster of at most
+    `shard_size` objects, to the last bit. A larger cluster is cut into shards. Its neighbor graph is made of the graphs
+    of all shards and of merges of every two of them. Like that of a single machine it is approximate, and it is not the
+    same graph. The coverage of a graph is exact: the picks are those that a single machine would make from it.
+
+    The answer depends on `shard_size` and `random_state`, but neither on the number of workers nor on how X is cut into
+    parts.
+
+    Parameters
+    ----------
+    n_neighbors : int or "auto", default=10
+        As in `covey.CRS`, and so are all parameters up to `verbose`, with these exceptions: `similarity` must not be
+        "precomputed", `graph` must be the name of a method, and ``refine=True`` needs clusters of at most `shard_size`
+        objects.
+    coverage, threshold, similarity, graph, gain, on_orphan, refine, sample_rate, tol, random_state
+        As in `covey.CRS`. The homogeneity of a cluster that is cut is the mean similarity of pairs within its shards.
+    n_jobs : int or None, default=None
+        How many threads or processes each task uses. Leave it at None if a worker has as many threads as cores.
+    verbose : int, default=0
+        1 shows progress: a bar on a terminal, and Dask's own progress bars in a notebook.
+    client : distributed.Client or None, default=None
+        The cluster to work on. None takes the client that the program has started.
+    shard_size : int, default=250000
+        The most objects of a cluster that one task works on, give or take a few percent. As few and as large shards as
+        the memory of the workers allows need the fewest evaluations, and more than 100 of a cluster are refused. For a
+        slow similarity of few objects, choose it so that there are at least as many shards as workers.
+    checkpoint : str or None, default=None
+        A folder in which finished tasks are kept, so that a fit that was stopped goes on where it was: a path that all
+        workers see, or the address of any store that fsspec knows. A folder of other data or parameters is refused.
+
+    Attributes
+    ----------
+    sample_indices_ : int array
+        The selected rows of X. They are grouped by cluster and stand in the order in which they were picked.
+    prototypes_ : dict
+        The `Prototype` of each label. Its `members` and `covered_by` are dask arrays, which live on the cluster. Use
+        `to_local` to get them as NumPy arrays.
+    n_evaluations_ : int
+        How many similarities were computed, by all tasks whose results count.
+    n_repeated_evaluations_ : int
+        How many similarities were computed again by tasks that were repeated because a worker was lost.
+    n_restored_evaluations_ : int
+        How many of `n_evaluations_` were computed by an earlier run and taken from its checkpoint.
+    scan_rate_ : float
+        `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
+
+    See Also
+    --------
+    covey.CRS : The same in one process.
+
+    Examples
+    --------
+    >>> import covey.dask
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> client = Client(n_workers=2)  # doctest: +SKIP
+    >>> X = da.from_array([[1, 0], [1, 0.1], [0.1, 1], [0, 1]], chunks=(2, 2))
+    >>> selector = covey.dask.CRS(2).fit(X)  # doctest: +SKIP
+    >>> selector.sample_indices_  # doctest: +SKIP
+    array([0, 2])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **local.CRS._parameter_constraints,
+        "client": "no_validation",
+        "shard_size": [Interval(Integral, 1, None, closed="left")],
+        "checkpoint": [str, os.PathLike, None],
+    }
+    _fitted_state: ClassVar[FittedState] = {
+        "n_repeated_evaluations_": COUNT,
+        "n_restored_evaluations_": COUNT,
+        "_representatives": NOT_SAVED,
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int | str = 10,
+        *,
+        coverage: float = 0.95,
+        threshold: float | str | None = "homogeneity",
+        similarity: SimilarityLike = "cosine",
+        graph: GraphLike = "auto",
+        gain: str = "similarity",
+        on_orphan: str = "self",
+        refine: bool = False,
+        sample_rate: float = SAMPLE_RATE,
+        tol: float = TOL,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        client: Any = None,
+        shard_size: int = SHARD_SIZE,
+        checkpoint: str | None = None,
+    ) -> None:
+        super().__init__(
+            n_neighbors,
+            coverage=coverage,
+            threshold=threshold,
+            similarity=similarity,
+            graph=graph,
+            gain=gain,
+            on_orphan=on_orphan,
+            refine=refine,
+            sample_rate=sample_rate,
+            tol=tol,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.client = client
+        self.shard_size = shard_size
+        self.checkpoint = checkpoint
+
+    @whole_or_nothing
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select representatives of each cluster.
+
+        Parameters
+        ----------
+        X : dask array, dataframe, series or bag, list of delayed objects, or anything that `covey.CRS` takes
+            The objects. Each delayed object is a part of X of any kind that `covey.CRS` takes. What is in the memory of
+            this process is cut into parts and sent to the workers.
+        y : the same, optional
+            The labels. If it lives on the cluster, it must be cut into parts at the same rows as X.
+
+        Returns
+        -------
+        CRS
+            The selector itself.
+        """
+        self._validate_params()
+        if not isinstance(self.graph, str):
+            raise TypeError(
+                "graph must be 'auto', 'exact' or 'nn-descent' on a cluster; to cover a finished graph, use covey.CRS."
+            )
+        with (
+            tasks(self, 1, X, y) as callbacks,
+            callbacks.part("clusters"),
+            Engine(ambient_client(self.client), "CRS", shown=self.verbose > 0) as engine,
+        ):
+            self._set(self._select(engine, X, y))
+        return self
+
+    def fit_resample(self, X: Any, y: Any = None) -> tuple[Any, Any]:
+        """Fit, and return the selected objects and their labels, which are few, as local ones.
+
+        Parameters
+        ----------
+        X, y
+            The objects and their labels, as in `fit`.
+
+        Returns
+        -------
+        X_selected : array, CSR array or list
+            The selected objects, in the order of `sample_indices_`.
+        y_selected : array or None
+            Their labels, or None if `y` is None.
+        """
+        self.fit(X, y)
+        positions = np.searchsorted(self._representatives.rows, self.sample_indices_)
+        objects = self._representatives.take(positions).objects
+        if y is None:
+            return objects, None
+        labels = [prototype.label for prototype in self.prototypes_.values() for _ in prototype.indices]
+        return objects, exact_array(np.fromiter(labels, dtype=object, count=len(labels)))
+
+    def to_local(self) -> local.CRS:
+        """Return a `covey.CRS` with the same parameters and state, which needs no cluster.
+
+        It can be saved, loaded and sent elsewhere. The rows of all members and of their representatives come to this
+        process, 16 bytes for each object. The cluster must still be there, because it holds them.
+        """
+        check_is_fitted(self)
+        plain = self._plain()
+        lazy = [(prototype.members, prototype.covered_by) for prototype in self.prototypes_.values()]
+        arrays = require("dask", "dask").compute(*lazy, scheduler=self.client)
+        plain.prototypes_ = {
+            label: replace(prototype, members=members, covered_by=covered_by)
+            for (label, prototype), (members, covered_by) in zip(self.prototypes_.items(), arrays, strict=True)
+        }
+        for name in ("sample_indices_", "n_evaluations_", "scan_rate_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(plain, name, getattr(self, name))
+        return plain
+
+    def _select(self, engine: Engine, X: Any, y: Any) -> Outcome:
+        """Select the representatives of all clusters."""
+        plain = self._plain()
+        fit = Fit(engine, X, y, plain, int(self.shard_size), self.checkpoint)
+        packs = fit.submit_packs()  # before large clusters, because workers that are idle there can do them meanwhile
+        prototypes = {}
+        for cluster in fit.large_clusters():
+            found = fit_large(engine, cluster, plain, fit.generators[cluster.number], fit.checkpoint)
+            fit.add(found.counts, found.representatives)
+            prototypes[cluster.number] = found.prototype
+        return fit.outcome({**prototypes, **fit.gather_packs(packs)})
+
+    def _plain(self) -> local.CRS:
+        """Return a `covey.CRS` with the same parameters, not fitted."""
+        names = local.CRS().get_params(deep=False)
+        return local.CRS(**{name: value for name, value in self.get_params(deep=False).items() if name in names})
+
+    def _set(self, outcome: Outcome) -> None:
+        """Set the fitted attributes."""
+        found = outcome.prototypes
+        self.prototypes_ = {prototype.label: prototype for prototype in found}
+        self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
+        self.n_evaluations_ = sum(prototype.n_evaluations for prototype in found)
+        self.n_repeated_evaluations_, self.n_restored_evaluations_ = outcome.n_repeated, outcome.n_restored
+        n_of_all = sum(n_evaluations_of_all(n, self) for n in outcome.sizes)
+        self.scan_rate_ = self.n_evaluations_ / max(n_of_all, 1)
+        self._representatives = outcome.representatives
+        set_columns(self, outcome.facts)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a selector with the same parameters, not fitted. It shares the client, which cannot be copied."""
+        parameters = self.get_params(deep=False)
+        client = parameters.pop("client")
+        return type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()}, client=client)
+
+    def __copy__(self) -> Self:
+        """Return a copy that shares everything, the client included, which pickling would leave out."""
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a copy that shares the client, and the lists that live on the cluster."""
+        copied = self.__copy__()
+        for name in vars(self).keys() - {"client", "prototypes_"}:
+            setattr(copied, name, deepcopy(getattr(self, name), memo))
+        return copied
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle everything but the client. What is lazy is computed first, because it is of no use elsewhere."""
+        state = {**super().__getstate__(), "client": None}
+        if "prototypes_" in state:
+            state["prototypes_"] = self.to_local().prototypes_
+        return state
+
+
+def set_columns(estimator: Any, facts: PartFacts) -> None:
+    """Set the number and the names of the columns on an estimator, or remove them if X has none."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        vars(estimator).pop(name, None)
+    if facts.n_columns is not None:
+        estimator.n_features_in_ = facts.n_columns
+    if facts.names is not None:
+        estimator.feature_names_in_ = np.array(facts.names, dtype=object)

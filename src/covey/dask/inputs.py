@@ -1,0 +1,250 @@
+"""From what a user passes as X and y to parts that live on the workers.
+
+A *part* is a run of consecutive objects: a block of rows of a dask array, a partition of a dask dataframe or bag, a
+delayed object, or a slice of an X that is in the memory of this process. The driver never holds more than one number
+for each part and label.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from covey.arrays import Integers
+from covey.dask.engine import Engine
+from covey.runtime.extras import require
+from covey.selectors.labels import check_labels, clusters, label_values
+from covey.similarity.collect import collect
+from covey.similarity.collection import Collection
+from covey.similarity.inputs import check_input, take_rows
+from covey.similarity.similarity import Similarity
+
+PART = 10_000
+"""How many objects of an X in this process make a part. Larger parts would be sent less evenly to the workers; no
+comparison with other values is on record."""
+
+
+@dataclass(frozen=True)
+class PartFacts:
+    """What the driver knows about a part: its number of objects, and its columns, if it has any."""
+
+    n: int
+    n_columns: int | None
+    names: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """All objects and labels, part by part.
+
+    Attributes
+    ----------
+    collections : list of futures
+        The collection of each part.
+    codes : list of futures
+        For each object of a part, the number of its label in `labels`.
+    labels : list
+        The labels in ascending order. Without labels it is [0].
+    counts : int array of shape (n_parts, n_labels)
+        How many objects of each label each part has.
+    facts : PartFacts
+        What all parts have in common, and the number of all objects.
+    """
+
+    collections: list[Any]
+    codes: list[Any]
+    labels: list[Hashable]
+    counts: Integers
+    facts: PartFacts
+
+    @property
+    def first_rows(self) -> Integers:
+        """The number of the first row of each part."""
+        sizes = self.counts.sum(axis=1)
+        return np.cumsum(sizes) - sizes
+
+
+def is_dask(X: Any) -> bool:
+    """Say whether X lives on a cluster, or will be computed there."""
+    if _is_delayed(X) or require("dask", "dask").is_dask_collection(X):
+        return True
+    if not isinstance(X, list | tuple) or len(X) == 0 or not _is_delayed(X[0]):
+        return False
+    for number, part in enumerate(X):
+        if not _is_delayed(part):
+            raise TypeError(
+                f"A list must hold delayed parts only once its first element is one, got {type(part).__name__} at "
+                f"position {number}; pass dask.delayed of it."
+            )
+    return True
+
+
+def _is_delayed(value: Any) -> bool:
+    """Say whether a value is a delayed object or a future. No library is imported for it."""
+    return type(value).__module__.startswith(("dask.delayed", "distributed.client")) and hasattr(value, "key")
+
+
+def delayed_parts(X: Any) -> list[Any]:
+    """Return the parts of what lives on a cluster as delayed objects or futures."""
+    if isinstance(X, list | tuple):
+        return list(X)
+    if _is_delayed(X):
+        return [X]
+    if hasattr(X, "rechunk"):  # a dask array: a part needs all columns of its rows
+        X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+        return list(X.to_delayed().ravel())
+    if hasattr(X, "to_delayed"):
+        return list(X.to_delayed())
+    raise TypeError(
+        f"X must be a dask array, dataframe, series or bag, or a list of delayed parts, got {type(X).__name__}."
+    )
+
+
+def read(engine: Engine, X: Any, y: Any, similarity: Similarity) -> Parts:
+    """Let workers check and prepare each part, and learn which labels there are."""
+    if similarity.kind == "matrix":
+        raise ValueError(
+            "similarity='precomputed' needs the whole matrix in one process; use covey.CRS, or pass the objects and a "
+            "similarity of them."
+        )
+    given = _parts_on_cluster(engine, X)
+    collections = [engine.submit("collect", _collect, part, number, similarity) for number, part in enumerate(given)]
+    del given
+    facts = engine.gather("reading", [engine.submit("facts", _facts, part) for part in collections])
+    n = sum(fact.n for fact in facts)
+    if n == 0:
+        raise ValueError("X must hold at least one object, got an empty X.")
+    if n > np.iinfo(np.int32).max:
+        raise ValueError(f"X must hold fewer than 2^31 objects, got {n}.")
+    whole = PartFacts(n, *_common_columns(facts))
+    if y is None:
+        counts = np.array([[fact.n] for fact in facts])
+        codes = [engine.submit("codes", np.zeros, fact.n, np.intp) for fact in facts]
+        return Parts(collections, codes, [0], counts, whole)
+    return _labelled(engine, collections, _parts_of_labels(engine, y, facts), facts, whole)
+
+
+def _parts_on_cluster(engine: Engine, X: Any) -> list[Any]:
+    """Return the parts of X as futures."""
+    if is_dask(X):
+        return engine.compute(delayed_parts(X))
+    X = check_input(X)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    slices = [np.arange(start, min(start + PART, n)) for start in range(0, max(n, 1), PART)]
+    return [engine.submit("part", _same, take_rows(X, rows)) for rows in slices]
+
+
+def _parts_of_labels(engine: Engine, y: Any, facts: Sequence[PartFacts]) -> list[Any]:
+    """Return the labels of each part as futures or arrays."""
+    if is_dask(y):
+        parts = engine.compute(delayed_parts(y))
+        if len(parts) != len(facts):
+            raise ValueError(
+                f"y must have as many parts as X, which has {len(facts)}, got {len(parts)}; cut both at the same rows."
+            )
+        return parts
+    n = sum(fact.n for fact in facts)
+    labels = check_labels(y, n)
+    return np.split(labels, np.cumsum([fact.n for fact in facts])[:-1])
+
+
+def _labelled(
+    engine: Engine, collections: list[Any], given: list[Any], facts: Sequence[PartFacts], whole: PartFacts
+) -> Parts:
+    """Number the labels of all parts."""
+    checked = [
+        engine.submit("labels", _labels, part, number, fact.n)
+        for number, (part, fact) in enumerate(zip(given, facts, strict=True))
+    ]
+    found = engine.gather("reading labels", [engine.submit("label counts", _count, part) for part in checked])
+    values = [value for counter in found for value in counter]
+    everything = np.empty(len(values), dtype=object)
+    everything[:] = values
+    labels = [label for label, _ in clusters(everything, everything.size)]
+    number_of = {label: number for number, label in enumerate(labels)}
+    counts = np.zeros((len(found), len(labels)), dtype=np.int64)
+    for part, counter in enumerate(found):
+        for label, n in counter.items():
+            counts[part, number_of[label]] = n
+    codes = [engine.submit("codes", _codes, part, number_of) for part in checked]
+    return Parts(collections, codes, labels, counts, whole)
+
+
+def _common_columns(facts: Sequence[PartFacts]) -> tuple[int | None, tuple[str, ...] | None]:
+    """Return the number and names of the columns. Raise ValueError if parts disagree."""
+    filled = [(number, fact) for number, fact in enumerate(facts) if fact.n]
+    first = filled[0][1]
+    for number, fact in filled:
+        if (fact.n_columns, fact.names) != (first.n_columns, first.names):
+            raise ValueError(
+                f"All parts of X must have the same columns, but part {filled[0][0]} has {_columns(first)} and part "
+                f"{number} has {_columns(fact)}."
+            )
+    return first.n_columns, first.names
+
+
+def _columns(facts: PartFacts) -> str:
+    return f"the columns {list(facts.names)}" if facts.names else f"{facts.n_columns} columns"
+
+
+# What follows runs on workers.
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def held(part: Any) -> Any:
+    """Return a part as it is, or as a list if it is an iterator, as those of a bag may be."""
+    return list(part) if hasattr(part, "__next__") else part
+
+
+def is_empty(part: Any) -> bool:
+    """Say whether a part holds no objects. What is no sequence of objects at all is not empty."""
+    shape = getattr(part, "shape", None)
+    return bool(shape[0] == 0 if shape else shape is None and hasattr(part, "__len__") and len(part) == 0)
+
+
+class _Columns(BaseEstimator):
+    """Receives the columns that scikit-learn records for X."""
+
+
+def _collect(part: Any, number: int, similarity: Similarity) -> tuple[Collection | None, PartFacts]:
+    """Make a collection of a part; None if the part is empty."""
+    part = held(part)
+    if is_empty(part):
+        return None, PartFacts(0, None, None)
+    columns = _Columns()
+    try:
+        collection = collect(part, similarity, columns)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"In part {number} of X, whose rows are counted from 0 here: {error}") from error
+    names = tuple(columns.feature_names_in_.tolist()) if hasattr(columns, "feature_names_in_") else None
+    collection.given = None
+    return collection, PartFacts(len(collection), collection.n_columns, names)
+
+
+def _facts(part: tuple[Any, PartFacts]) -> PartFacts:
+    return part[1]
+
+
+def _labels(part: Any, number: int, n: int) -> NDArray[Any]:
+    """Return the labels of a part, checked."""
+    part = held(part)
+    try:
+        return np.empty(0, dtype=object) if n == 0 and is_empty(part) else check_labels(part, n)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"In part {number} of y, whose rows are counted from 0 here: {error}") from error
+
+
+def _count(labels: NDArray[Any]) -> Counter[Hashable]:
+    return Counter(label_values(labels))
+
+
+def _codes(labels: NDArray[Any], number_of: dict[Hashable, int]) -> NDArray[np.intp]:
+    values = label_values(labels)
+    return np.fromiter(map(number_of.__getitem__, values), dtype=np.intp, count=len(values))

@@ -1,0 +1,98 @@
+"""Checkpoints in stores of objects, and files of a checkpoint that somebody else has written, without a cluster."""
+
+import zipfile
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="needs the extra dask")
+
+import fsspec
+from fsspec.implementations.memory import MemoryFileSystem
+
+import covey
+from covey.dask.checkpoint import FolderCheckpoint, _read_result, _run_and_keep, read_manifest
+from covey.dask.large import _how, link, merge_shards
+from covey.dask.shards import Links, Shard
+from covey.similarity.collect import collect
+from covey.similarity.named import resolve
+
+
+class Store(MemoryFileSystem):
+    """A store that behaves like S3: it has no folders without files, and it remembers listings until it is told."""
+
+    protocol = "likes3"
+    store: ClassVar[dict] = {}
+    pseudo_dirs: ClassVar[list] = [""]
+    listings: ClassVar[dict] = {}
+
+    def makedirs(self, path, exist_ok=False):
+        pass
+
+    def ls(self, path, detail=True, **options):
+        if path not in self.listings:
+            self.listings[path] = super().ls(path, detail=False)
+        return self.listings[path]
+
+    def invalidate_cache(self, path=None):
+        self.listings.clear()
+
+
+@pytest.fixture
+def url():
+    fsspec.register_implementation("likes3", Store, clobber=True)
+    Store.store.clear()
+    return "likes3://bucket/run"
+
+
+def links():
+    rng = np.random.default_rng(0)
+    shards = [Shard.of(collect(rng.normal(size=(30, 3)), resolve("euclidean"))) for _ in range(2)]
+    shards[1].collection.rows = shards[1].collection.rows + 30
+    how = _how(covey.CRS(3, graph="nn-descent"), 60)
+    return shards, [link(shard, how, rng) for shard in shards], how
+
+
+def test_a_checkpoint_begins_and_goes_on_in_a_store_of_objects(url):
+    assert read_manifest(url) is None
+    checkpoint = FolderCheckpoint(url, {"seed": 1})
+    assert not checkpoint.is_restored("shard-0-0")
+    _, (expected, _), _ = links()
+    _run_and_keep(url, "shard-0-0.npz", lambda: expected)
+    again = FolderCheckpoint(url, {"seed": 1})
+    assert again.is_restored("shard-0-0")
+    found = _read_result(url, "shard-0-0.npz", Links)
+    assert np.array_equal(found.neighbors, expected.neighbors)
+    assert found.sums == expected.sums
+    with pytest.raises(ValueError, match="was made with another seed"):
+        FolderCheckpoint(url, {"seed": 2})
+
+
+def test_a_packed_file_with_other_bytes_inside_is_damaged(tmp_path):
+    """Its packed bytes are replaced, which zlib notices and not zipfile."""
+    path = tmp_path / "shard-0-0.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("/rows.npy", bytes(range(256)) * 10)
+    content = bytearray(path.read_bytes())
+    content[60:64] = b"\xff\xff\xff\xff"
+    path.write_bytes(content)
+    with pytest.raises(covey.FileFormatError, match=r"shard-0-0\.npz is damaged; remove it"):
+        _read_result(str(tmp_path), "shard-0-0.npz", Links)
+
+
+def test_a_manifest_that_is_too_deep_is_damaged(tmp_path):
+    (tmp_path / "covey-checkpoint.json").write_text("[" * 100_000)
+    with pytest.raises(covey.FileFormatError, match="is damaged; remove the folder"):
+        read_manifest(str(tmp_path))
+
+
+@pytest.mark.parametrize("wrong", [60, 2**31 - 1])
+@pytest.mark.parametrize("name", ["rows", "neighbors"])
+def test_rows_that_no_shard_has_are_refused_by_a_merge(name, wrong):
+    shards, (left, right), how = links()
+    array = getattr(left, name).copy()
+    array.flat[-1] = wrong
+    with pytest.raises(ValueError, match=rf"must be objects of the two shards .* got row {wrong}; .* is damaged"):
+        merge_shards(shards[0], replace(left, **{name: array}), shards[1], right, how, np.random.default_rng(0))
