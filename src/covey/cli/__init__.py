@@ -14,6 +14,8 @@ The way of the data through `select` and `compare`:
    numbers and profiles of the values in columns, and `warnings.py` says what most likely is not meant.
 4. The command hands the objects to the library and writes what comes back.
 
+With `select --dask`, `cluster.py` lets the workers of a cluster do steps 2 and 3, each for some parts of the table.
+
 `similarities.py` knows the similarities by name. `classify` and `inspect` read a model file by `model.py`.
 `comparison.py` says what `compare` runs and shows, and `recommend.py` finds the method and the number of neighbors
 that the results speak for. `terminal.py` prints, and `misuse.py` holds the error of options that make no sense.

@@ -5,6 +5,8 @@ of object; nobody else has to ask which kind it is.
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -31,6 +33,8 @@ LONGEST_LINE = 90
 """How many characters a line of a card has at most."""
 LONG_ROWS = 2000
 """The most rows of a block whose rows are long, such as texts and profiles."""
+NO_SCALE = "--scale is for columns of numbers."
+"""What is said if other objects are to be scaled."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,21 @@ class Recipe(ABC):
 
     def scaled(self, objects: Any) -> "Recipe":
         """Return the recipe that brings each column of these objects to 0 .. 1."""
-        raise MisuseError("--scale is for columns of numbers.")
+        raise MisuseError(NO_SCALE)
+
+    def must_learn(self, scale: bool) -> bool:
+        """Return whether something has to be learned from all objects, to scale them or to weigh their words."""
+        if scale:
+            raise MisuseError(NO_SCALE)
+        return False
+
+    def facts(self, objects: Any) -> Any:
+        """Return what `learn_from` has to know about a part of the objects."""
+        return None
+
+    def learn_from(self, facts: Sequence[Any]) -> "Recipe":
+        """Return what `learn` does, from the facts of all parts of the objects: nobody has to hold all of them."""
+        return self
 
     def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:  # noqa: B027 - most kinds need no warning
         """Log what most likely is not meant about these objects, which are not scaled yet."""
@@ -197,6 +215,16 @@ class NumberRows(Rows):
         lowest, highest = np.asarray(objects).min(axis=0), np.asarray(objects).max(axis=0)
         spread = np.where(highest > lowest, highest - lowest, 1.0)
         return NumberRows(replace(self.settings, lowest=lowest, spread=spread))
+
+    def must_learn(self, scale: bool) -> bool:
+        return scale
+
+    def facts(self, objects: Any) -> Any:
+        """Return the smallest and the largest value of each column."""
+        return np.stack([np.asarray(objects).min(axis=0), np.asarray(objects).max(axis=0)])
+
+    def learn_from(self, facts: Sequence[Any]) -> Recipe:
+        return self.scaled(np.concatenate(facts))
 
     def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:
         similarity = self.settings.similarity
@@ -306,6 +334,27 @@ class Texts(Recipe):
             vectors = vectorizer.fit_transform(objects)
         words = vectorizer.get_feature_names_out().tolist()
         return Texts(replace(self.settings, vocabulary=words, weights=vectorizer.idf_)), vectors
+
+    def must_learn(self, scale: bool) -> bool:
+        return super().must_learn(scale) or self.settings.similarity in OF_ROWS
+
+    def facts(self, objects: Any) -> Any:
+        """Return how many texts there are, and in how many of them each word occurs."""
+        words = _new_vectorizer().build_analyzer()
+        return len(objects), Counter(word for text in objects for word in set(words(text)))
+
+    def learn_from(self, facts: Sequence[Any]) -> Recipe:
+        """Learn the words of all texts and how much each weighs, to the last bit as `TfidfVectorizer` does."""
+        n_texts, counts = 0, Counter[str]()
+        for n, found in facts:
+            n_texts += n
+            counts.update(found)
+        words = sorted(counts)
+        if not words:
+            raise ValueError(f"no text in column {self.columns[0]!r} has a word of two letters or more.")
+        frequencies = np.array([counts[word] for word in words], dtype=np.float32)
+        weights = np.log(np.float32(n_texts + 1) / (frequencies + np.float32(1))) + np.float32(1)
+        return Texts(replace(self.settings, vocabulary=words, weights=weights))
 
     def described(self) -> str:
         form = "as TF-IDF" if self.settings.vocabulary is not None else "as it is"

@@ -1,6 +1,7 @@
 """Labelled objects from the file that a user names."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from covey.cli.choosing import choose
 from covey.cli.files.block import Block
 from covey.cli.files.formats import STANDARD, Format, format_of
+from covey.cli.files.parts import parts_of, read_parts
 from covey.cli.files.reading import read
 from covey.cli.misuse import MisuseError
 from covey.cli.options import Source
@@ -44,10 +46,13 @@ class Loaded:
         return self.recipe.card(self.block, self.objects, row, title)
 
 
-def load(source: Source, verbose: bool) -> Loaded:
-    """Read the rows that the options name and make labelled objects of them."""
-    _check(source)
-    block, asked = (_labelled_hosts if source.hosts else _table)(source, verbose)
+def load(source: Source, verbose: bool, more: Sequence[str] = ()) -> Loaded:
+    """Read the rows that the options name and make labelled objects of them. `more` are files of the same table."""
+    check_options(source)
+    if more:
+        block, asked = read_parts(parts_of([source.path, *more], source.form), verbose), source
+    else:
+        block, asked = (_labelled_hosts if source.hosts else _table)(source, verbose)
     recipe = choose(block, asked)
     similarity = recipe.function()
     recipe, objects = recipe.learn(recipe.objects(block), verbose)
@@ -55,10 +60,10 @@ def load(source: Source, verbose: bool) -> Loaded:
     if source.scale:
         recipe = recipe.scaled(objects)
         objects = recipe.objects(block)
-    return Loaded(block, recipe, objects, _labels(block, recipe), row_names(block, recipe), similarity)
+    return Loaded(block, recipe, objects, labels_of(block, recipe), row_names(block, recipe), similarity)
 
 
-def _check(source: Source) -> None:
+def check_options(source: Source) -> None:
     """Refuse options that would be ignored."""
     if source.labels is not None and not source.hosts:
         raise MisuseError("--labels is for --hosts; say which column holds the label by --label.")
@@ -78,7 +83,7 @@ def _check(source: Source) -> None:
         raise MisuseError("the labels of an svmlight file are its first values; leave out --label.")
 
 
-def _labels(block: Block, recipe: Recipe) -> NDArray[Any]:
+def labels_of(block: Block, recipe: Recipe) -> NDArray[Any]:
     """Return the labels as texts; without any, all rows are one cluster."""
     label = recipe.settings.label
     if block.frame is None and block.labels is not None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,21 +34,49 @@ def check_filled(block: Block, name: str, empty: bool = False) -> None:
         raise ValueError(f"{block.place(int(np.argmax(gaps)))}: no value in column {name!r}.")
 
 
-def is_numeric(column: Any) -> bool:
-    """Return whether most values are numbers.
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for and against a column of numbers. That of the parts of a column can be added.
 
-    If only a few values are not, the column counts as numeric: refusing these values by name is better than leaving
-    the column out in silence. A text in quotes is a text in JSON, and what starts with a 0, like 007, is a code.
+    Attributes
+    ----------
+    n_values, n_numbers : int
+        How many values there are, and how many of them are finite numbers.
+    has_codes : bool
+        Whether a text starts with a 0 and another digit: 007 is a code and no number.
     """
-    pandas = require("pandas", "cli")
-    there = column.dropna()
-    if pandas.api.types.is_string_dtype(column) and column.dtype != object:
+
+    n_values: int
+    n_numbers: int
+    has_codes: bool = False
+
+    def __add__(self, other: "Evidence") -> "Evidence":
+        has_codes = self.has_codes or other.has_codes
+        return Evidence(self.n_values + other.n_values, self.n_numbers + other.n_numbers, has_codes)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether most values are numbers.
+
+        If only a few values are not, the column counts as numeric: refusing these values by name is better than leaving
+        the column out in silence.
+        """
+        return not self.has_codes and 2 * self.n_numbers > self.n_values
+
+
+def evidence_of(frame: Any, names: Sequence[str]) -> dict[str, Evidence]:
+    """Return what speaks for numbers in each of the columns. In JSON, a text in quotes is a text."""
+    return {name: _evidence(frame[name]) for name in names}
+
+
+def _evidence(column: Any) -> Evidence:
+    there, has_codes = column.dropna(), False
+    if require("pandas", "cli").api.types.is_string_dtype(column) and column.dtype != object:
         there = there[there.str.strip() != ""]
-        if there.str.match(r"0\d").any():
-            return False
+        has_codes = bool(there.str.match(r"0\d").any())
     elif column.dtype == object:
         there = there.map(lambda value: None if isinstance(value, str) else value)
-    return len(there) > 0 and bool(np.isfinite(_as_numbers(there)).mean() > 0.5)
+    return Evidence(len(there), int(np.isfinite(_as_numbers(there)).sum()), has_codes)
 
 
 def _as_numbers(column: Any) -> NDArray[np.float64]:

@@ -7,7 +7,8 @@ The way of the data:
 3. `writing.py` hands blocks to the writer of the output's format.
 
 One file holds the reader and the writer of a format: `delimited.py` (CSV and TSV), `jsonl.py`, `parquet.py`, `npz.py`
-and `svmlight.py`. `opening.py` gives them the text of a file, and `checks.py` holds what several of them refuse.
+and `svmlight.py`. `parts.py` reads one table from several Parquet files, part by part. `opening.py` gives the readers
+the text of a file, and `checks.py` holds what several of them refuse.
 
 To add a format, add a member to `Format`, write its file, and enter its reader in `READERS` and its writer in one of
 the tables of `writing.py`.

@@ -64,6 +64,9 @@ class Block:
         Which share of the file has been read up to the end of this block, if that is known.
     base : int or None
         The number of the first column in an svmlight file, 0 or 1.
+    runs : sequence of (str, int, int)
+        Where the rows come from, if there are several files: the path of each file, the number of the first row that
+        was taken from there, and how many were.
     """
 
     path: str
@@ -74,6 +77,7 @@ class Block:
     lines: NDArray[np.int64] | None = None
     share: float | None = None
     base: int | None = None
+    runs: Sequence[tuple[str, int, int]] = ()
 
     def __len__(self) -> int:
         return len(self.frame) if self.frame is not None else int(self.matrix.shape[0])
@@ -87,5 +91,11 @@ class Block:
 
     def place(self, at: int) -> str:
         """Return where one of the rows stands, for a message."""
-        where = f"row {self.first + at}" if self.lines is None else f"line {self.lines[at]}"
-        return f"{name_of(self.path)}, {where}"
+        if self.lines is not None:
+            return f"{name_of(self.path)}, line {self.lines[at]}"
+        left = at
+        for path, first, n_rows in self.runs:
+            if left < n_rows:
+                return f"{path}, row {first + left}"
+            left -= n_rows
+        return f"{name_of(self.path)}, row {self.first + at}"

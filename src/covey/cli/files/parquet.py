@@ -17,18 +17,29 @@ from covey.storage.limits import MOST_RATIO, justified
 
 def read_parquet(path: str, how: How) -> Iterator[Block]:
     """Yield the rows of a file in blocks, in the types of Arrow, which lose nothing."""
-    pandas, parquet = require("pandas", "cli"), require("pyarrow.parquet", "cli")
+    parquet = require("pyarrow.parquet", "cli")
     check_exists(path)
-    # Without pandas' own metadata, what was an index in pandas is a column like the others.
-    options = {"types_mapper": pandas.ArrowDtype, "ignore_metadata": True}
     with parquet.ParquetFile(path) as file:
-        names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
-        check_names(name_of(path), names)
+        names = list(types_of(path, file))
         done = 0
         for batch in file.iter_batches(how.n_rows(len(names)), columns=names):
-            batch.validate(full=True)  # otherwise bytes that are no text would be noticed only when they are printed
             done += batch.num_rows
-            yield Block(path, frame=batch.to_pandas(**options), share=done / max(file.metadata.num_rows, done, 1))
+            yield Block(path, frame=frame_of(batch), share=done / max(file.metadata.num_rows, done, 1))
+
+
+def types_of(path: str, file: Any) -> dict[str, Any]:
+    """Return the columns of an opened file and their types. An index of pandas that has no name is left out."""
+    schema = file.schema_arrow
+    names = [name for name in schema.names if not name.startswith("__index_level_")]
+    check_names(name_of(path), names)
+    return {name: schema.field(name).type for name in names}
+
+
+def frame_of(table: Any) -> Any:
+    """Return a batch or a table of Arrow as a frame."""
+    table.validate(full=True)  # otherwise bytes that are no text would be noticed only when they are printed
+    # Without pandas' own metadata, what was an index in pandas is a column like the others.
+    return table.to_pandas(types_mapper=require("pandas", "cli").ArrowDtype, ignore_metadata=True)
 
 
 def check_declared_rows(path: str) -> None:
