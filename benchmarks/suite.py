@@ -378,6 +378,16 @@ def evaluations() -> str:
     return "\n".join(lines)
 
 
+def cluster() -> list[Figure]:
+    """Two workers of a Dask cluster on this machine beside one; a single run of each."""
+    from benchmarks.cluster import throughput
+
+    return [
+        Figure(f"covey.dask.CRS, two workers: {name}", "one worker", "", b / a, f"{b:.1f} s, {a:.1f} s; {rates}")
+        for name, a, b, rates in throughput()
+    ]
+
+
 MEASURES = (
     exact_graph,
     descent_dense,
@@ -387,6 +397,7 @@ MEASURES = (
     coverage,
     predict,
     growth,
+    cluster,
     first_call,
 )
 
