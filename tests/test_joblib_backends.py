@@ -4,6 +4,7 @@ changes.
 The workers are other processes. They do not get this module by its name, as workers on another machine would not.
 """
 
+import copy
 import logging
 import os
 import time
@@ -25,6 +26,9 @@ from tests.persistence.test_persistence import letters
 from tests.similarity.test_pool import FailsWhenReadError, HoldsALockError, locked, words
 
 distributed = pytest.importorskip("distributed", reason="needs a Dask cluster, which the extra dask installs")
+
+
+pytestmark = pytest.mark.xdist_group("cluster")  # one process runs all of them, so that their clusters start once
 
 
 @pytest.fixture(scope="module")
@@ -436,3 +440,11 @@ def test_a_lost_worker_costs_nothing_but_time(dask, eager, tmp_path, n_clusters)
     assert_same_fit(alone, fit())
     (tmp_path / "killed").unlink()  # so that it is known to have been there
     dask.wait_for_workers(2)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 6])
+def test_a_parcel_that_does_not_arrive_costs_nothing_but_time(dask, eager, monkeypatch, n_clusters):
+    selector, y = covey.CRS(3, similarity=lambda a, b: time.sleep(1e-3) or letters(a, b)), np.arange(60) % n_clusters
+    alone = copy.copy(here(lambda: selector.fit(words(60), y)))
+    monkeypatch.setattr(Shared, "parcel", property(lambda _: "a future", lambda *_: None), raising=False)
+    assert_same_fit(alone, selector.fit(words(60), y))

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.coverage import gains, picking, refine
+from covey.coverage import gains, picking, refine, shards
 from covey.graph import candidates as _candidates
 from covey.graph import exact as _exact
 from covey.graph import groups, met, sides, tree
@@ -102,7 +102,28 @@ def pick_case():
     weights = rng.integers(0, 4, edges.nnz)
     reverse = edges.tocsc()
     graph = (edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices)
-    return *graph, np.ones(40, np.int64), rng.integers(1, 3, 40), rng.integers(2), 38
+    floor = (int(rng.integers(3)), int(rng.integers(40)))
+    return *graph, np.ones(40, np.int64), rng.integers(1, 3, 40), rng.integers(2), 38, floor, int(rng.integers(2))
+
+
+def range_of_rows():
+    """What 20 objects cover among 60 rows, some of which are covered already."""
+    edges = sp.random_array((20, 60), density=0.2, format="csr", rng=rng)
+    bits = np.packbits(rng.random(60) < 0.3)
+    rows = np.sort(rng.choice(60, 20, replace=False)).astype(np.int32)
+    return edges.indptr, edges.indices, edges.data, rows, rng.integers(1, 9, 20), bits
+
+
+def keys_left_case():
+    return *range_of_rows(), 2.0**20, int(rng.integers(20))
+
+
+def edges_left_case():
+    starts, covered, _, _, _, bits = range_of_rows()
+    places = np.sort(rng.choice(20, 6, replace=False))
+    left = ~np.unpackbits(bits)[:60].astype(bool)
+    n = sum(int(left[covered[starts[p] : starts[p + 1]]].sum()) for p in places)
+    return starts, covered, bits, places, n
 
 
 def cover_graph(n=40):
@@ -366,6 +387,9 @@ CASES = {
     hashing.scrambled: lambda: (rng.integers(1 << 62, size=30).astype(np.uint64),),
     equal.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
     picking.pick: pick_case,
+    shards.is_covered: lambda: (int(rng.integers(60)), np.packbits(rng.random(60) < 0.5)),
+    shards.keys_left: keys_left_case,
+    shards.edges_left: edges_left_case,
     gains.comparison_key: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
     picking.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
     picking.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),

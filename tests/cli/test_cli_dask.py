@@ -29,6 +29,9 @@ from tests.cli.commands import COVEY, iris, one_line, piped, texts
 distributed = pytest.importorskip("distributed")
 
 
+pytestmark = pytest.mark.xdist_group("cluster")  # one process runs all of them, so that their clusters start once
+
+
 @pytest.fixture(scope="module")
 def address():
     options = {"processes": True, "n_workers": 2, "threads_per_worker": 1}

@@ -193,7 +193,7 @@ def test_a_packed_file_that_unpacks_to_far_too_much_is_refused(folder, suffix):
         for _ in range(20):
             file.write(b"0" * 10**7)
     done = subprocess.run(
-        [sys.executable, "-c", READ_IN_LITTLE_MEMORY, name], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", READ_IN_LITTLE_MEMORY, name], capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

@@ -1,6 +1,15 @@
 """One cluster of two worker processes for all tests of a process, and a client for each test."""
 
+from pathlib import Path
+
 import pytest
+
+
+def pytest_collection_modifyitems(items):
+    """Let one process run all tests of this folder, so that their cluster is started once."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("cluster"))
 
 
 @pytest.fixture(scope="session")

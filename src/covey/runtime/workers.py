@@ -86,7 +86,7 @@ class Shared:
     Attributes
     ----------
     parcel : object
-        What to pass to tasks. They get it as an object whose `open` returns the value.
+        What to pass to tasks. They get it as an object whose `open` returns the value. See `has_arrived`.
     """
 
     def __init__(self, value: Any, *, elsewhere: bool) -> None:
@@ -155,8 +155,17 @@ recorder = Recorder()
 """The one instance that all tasks share, because the filters of warnings belong to the process."""
 
 
+def has_arrived(parcel: Any) -> bool:
+    """Say whether a worker has got a parcel, and not the future of one.
+
+    Dask puts the result of a task into the place of its future. A task that was repeated because a worker was lost has
+    been seen to get the future itself.
+    """
+    return hasattr(parcel, "open")
+
+
 class Outcome(NamedTuple):
-    """What a worker sends back: a value, or an error. It can always be unpickled."""
+    """What a worker sends back: a value, or an error. It can always be unpickled. See also `LOST`."""
 
     value: Any
     error: bytes | None = None
@@ -188,6 +197,10 @@ class Outcome(NamedTuple):
             return self.value
         error = _exception(self.error) or RuntimeError(self.brief)
         raise error from (_exception(self.cause) or RuntimeError(self.traceback)) if self.traceback else None
+
+
+LOST = Outcome(None)
+"""The outcome of a task whose parcel has not arrived. Whoever gets it does the work instead."""
 
 
 def attempt(work: Callable[[], Any], *, recorded: bool = False) -> Outcome:

@@ -20,7 +20,17 @@ from joblib import Parallel, delayed, parallel_config
 from covey.prototype import Prototype
 from covey.runtime.callbacks import without_callbacks
 from covey.runtime.random import generator
-from covey.runtime.workers import Outcome, Shared, UnsendableError, attempt, large_tasks, packed, unpacked
+from covey.runtime.workers import (
+    LOST,
+    Outcome,
+    Shared,
+    UnsendableError,
+    attempt,
+    has_arrived,
+    large_tasks,
+    packed,
+    unpacked,
+)
 from covey.selectors.cluster import Cluster
 from covey.similarity.pool import warn_once
 
@@ -90,7 +100,7 @@ def _find_in_worker(parcel: Any, content: bytes | UnsendableError) -> Outcome:
             raise content
         return packed(tuple(find(parcel.open(), *unpacked(content))))
 
-    return attempt(work, recorded=True)
+    return attempt(work, recorded=True) if has_arrived(parcel) else LOST
 
 
 def _received(selector: Any, cluster: Cluster, rng: np.random.Generator, outcome: Outcome) -> Found:
@@ -98,6 +108,8 @@ def _received(selector: Any, cluster: Cluster, rng: np.random.Generator, outcome
 
     The label is the user's own object again, because a copy of it need not be equal to it.
     """
+    if outcome == LOST:
+        return _find_here(selector, cluster, rng)
     try:
         found = Found(*unpacked(outcome.result()))
     except UnsendableError as error:
@@ -106,10 +118,15 @@ def _received(selector: Any, cluster: Cluster, rng: np.random.Generator, outcome
 
 
 def _find_after_all(selector: Any, cluster: Cluster, rng: np.random.Generator, error: UnsendableError) -> Found:
-    """Find the prototype of a cluster that could not be sent, in this process alone.
+    """Find the prototype of a cluster that could not be sent, in this process alone."""
+    warn_once(cluster.whole.similarity, error)
+    return _find_here(selector, cluster, rng)
+
+
+def _find_here(selector: Any, cluster: Cluster, rng: np.random.Generator) -> Found:
+    """Find the prototype of a cluster in this process alone.
 
     The backend must not be used for this, because it may be at work on the other clusters.
     """
-    warn_once(cluster.whole.similarity, error)
     with parallel_config("sequential"):
         return find(selector, cluster, rng)

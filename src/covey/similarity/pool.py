@@ -21,7 +21,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from covey.arrays import Floats, Indices
 from covey.runtime.executor import reaches_other_machines
-from covey.runtime.workers import Outcome, Shared, UnsendableError, attempt
+from covey.runtime.workers import LOST, Outcome, Shared, UnsendableError, attempt, has_arrived
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
@@ -111,17 +111,18 @@ class Pool:
             self._shared = Shared(caller, elsewhere=reaches_other_machines())
         n_processes = effective_n_jobs(self._n_jobs)  # Dask's scheduler is asked for it, so only now
         size = min(math.ceil(BATCH_SECONDS / seconds), -(-i.size // n_processes))
-        batches = (slice(start, start + size) for start in range(0, i.size, size))
+        batches = [slice(start, start + size) for start in range(0, i.size, size)]
         outcomes = Parallel(n_jobs=n_processes, return_as="generator")(
             delayed(_work)(self._shared.parcel, (i[batch], j[batch])) for batch in batches
         )
         parts, failures = [], []
-        for outcome in outcomes:  # waits for all, because workers would go on with batches that nobody waits for
+        # This waits for all outcomes, because workers would go on with batches that nobody waits for.
+        for batch, outcome in zip(batches, outcomes, strict=True):
             if outcome.failed:
                 failures.append(outcome)
             else:
-                parts.append(outcome.value)
-                self.n_under_way += outcome.value.size
+                parts.append(caller(i[batch], j[batch]) if outcome.value is None else outcome.value)
+                self.n_under_way += parts[-1].size
         return failures[0].result() if failures else parts
 
 
@@ -144,4 +145,4 @@ def _work(parcel: Any, pairs: tuple[Indices, Indices]) -> Outcome:
     The pairs are one tuple, because joblib would scatter larger arrays on a Dask cluster, where they would be lost with
     a worker.
     """
-    return attempt(lambda: parcel.open()(*pairs))
+    return attempt(lambda: parcel.open()(*pairs)) if has_arrived(parcel) else LOST
