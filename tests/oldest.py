@@ -19,8 +19,8 @@ def requirements():
 
 
 def oldest(requirement):
-    """The constraint ``name==version`` for a requirement ``name>=version``."""
-    match = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
+    """The constraint ``name==version`` for a requirement ``name>=version``, which may name extras."""
+    match = re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement)
     if match is None:
         raise ValueError(f"a requirement must read name>=version, got {requirement!r} in pyproject.toml.")
     return f"{match[1]}=={match[2]}"
