@@ -46,7 +46,7 @@ from covey.selectors.state import (
     optional,
 )
 from covey.similarity.collect import collect, collect_representatives
-from covey.similarity.collection import Collection, Representatives
+from covey.similarity.collection import Representatives
 from covey.similarity.named import is_precomputed, resolve
 from covey.similarity.space import Space
 from covey.similarity.types import Labels, Objects
@@ -336,14 +336,17 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         every = np.arange(self.classes_.size)
         self._answers(every, every >= 0)
 
-    def _calibrate(self, collection: Collection) -> None:
+    def _calibrate(self, objects: Any) -> None:
         """Set the bars of calibrated rejection. Remove those of an earlier fit if another rejection is asked for."""
         if self.reject == "calibrated":
-            rate, shown = float(self.rejection_rate), self._verbose
-            self.rejection_rate_ = rate
-            self.rejection_bars_ = calibrate(collection, self._rows, self._classes_of, rate, self._n_jobs, shown)
+            self.rejection_rate_ = float(self.rejection_rate)
+            self.rejection_bars_ = self._bars_from(objects)
         elif hasattr(self, "rejection_rate_"):
             del self.rejection_rate_, self.rejection_bars_
+
+    def _bars_from(self, objects: Any) -> Floats:
+        """Return the bars of calibrated rejection, given a collection of all objects of X."""
+        return calibrate(objects, self._rows, self._classes_of, self.rejection_rate_, self._n_jobs, shown=self._verbose)
 
     def _nearest(self, X: Objects, n: int) -> tuple[Positions, Floats]:
         """Return the n most similar representatives, the best first, and their similarities.

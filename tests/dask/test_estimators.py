@@ -278,6 +278,29 @@ def test_progress_ends_with_the_fit(client, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_notebook_shows_each_step_once(client, monkeypatch):
+    """The rounds of coverage are many, and are one step."""
+    shown = []
+    monkeypatch.setattr("covey.dask.engine._in_notebook", lambda: True)
+    monkeypatch.setattr("distributed.progress", lambda futures, notebook: shown.append((len(futures), notebook)))
+    monkeypatch.setattr("covey.coverage.rounds.FIRST_EDGES", 10)
+    covey.dask.CRS(3, shard_size=50, random_state=0).fit(in_parts(ROWS))
+    assert shown == []
+    covey.dask.CRS(3, shard_size=50, random_state=0, verbose=1).fit(in_parts(ROWS))
+    assert [notebook for _, notebook in shown] == [True] * len(shown)
+    assert 4 <= len(shown) <= 6  # reading, shards, graph, coverage, representatives, and no small clusters
+
+
+def test_a_cluster_may_adapt_to_its_work():
+    with (
+        LocalCluster(n_workers=0, threads_per_worker=1, processes=False, dashboard_address=":0") as adaptive,
+        Client(adaptive),
+    ):
+        adaptive.adapt(minimum=0, maximum=2, interval="100ms")
+        found = covey.dask.CRS(3, shard_size=50, random_state=0).fit(in_parts(ROWS), LABELS).to_local()
+    assert found.prototypes_.keys() == {"a", "b"}
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs the memory counts of Unix")
 def test_the_memory_of_the_driver_does_not_grow_with_the_data(client):
     """From 5 000 to 50 000 rows, the data grow by 46 MB. The driver grew by 15 MB from 10 000 to 100 000 rows."""

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 from uuid import uuid4
 
 import numpy as np
@@ -186,7 +186,7 @@ def _from_arrays(kind: Any, arrays: Mapping[str, NDArray[Any]], name: str) -> An
     inner = get_args(kind)
     if type(None) in inner:
         return _from_arrays(inner[0], arrays, name) if any(key.startswith(name) for key in arrays) else None
-    if getattr(kind, "__origin__", None) is list:
+    if get_origin(kind) is list:
         n = len({key[len(name) + 1 :].split("/")[0] for key in arrays if key.startswith(f"{name}/")})
         return [_from_arrays(inner[0], arrays, f"{name}/{number}") for number in range(n)]
     value = arrays[name]

@@ -1,6 +1,7 @@
 """`covey.dask.NearestPrototypeClassifier`: fitted on a Dask cluster, and lazy for objects that live there."""
 
 from dataclasses import replace
+from operator import getitem
 from typing import Any, Self
 
 import numpy as np
@@ -99,7 +100,7 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         if self.classes_.dtype.kind != "O":
             check_classification_targets(self.classes_)
         found = selector._representatives
-        set_columns(self, PartFacts(0, found.n_columns, _names(selector)))
+        set_columns(self, selector._facts)
         self._remember(found.rows, found)
         self.sparse_output_ = has_few_nonzero(found.take(sample(np.arange(len(found)))).space())
         self._calibrate(X)
@@ -214,34 +215,23 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         return [
             array.concatenate(
                 [
-                    array.from_delayed(dask.delayed(_result)(answer, number), (n, *empty.shape[1:]), meta=empty)
+                    array.from_delayed(dask.delayed(getitem)(answer, number), (n, *empty.shape[1:]), meta=empty)
                     for answer, n in zip(answers, sizes, strict=True)
                 ]
             )
             for number, empty in enumerate(none)
         ]
 
-    def _calibrate(self, X: Any) -> None:
-        """Set the bars of calibrated rejection. Remove those of an earlier fit if another rejection is asked for."""
-        if self.reject != "calibrated":
-            if hasattr(self, "rejection_rate_"):
-                del self.rejection_rate_, self.rejection_bars_
-            return
-        self.rejection_rate_ = float(self.rejection_rate)
-        title, n_classes = "calibrating rejection", self.classes_.size
+    def _bars_from(self, objects: Any) -> Floats:
+        """Return the bars of calibrated rejection, given the X of `fit`, which is read once more."""
+        title = "calibrating rejection"
         with Engine(ambient_client(self.selector_.client), title, self._verbose) as engine:
-            parts = read(engine, X, None, resolve(self.selector_.similarity))
+            parts = read(engine, objects, None, resolve(self.selector_.similarity)).collections
             known = engine.submit("representatives", _first_of_equal, self.selector_._representatives, self._classes_of)
-            found = [
-                engine.submit("nearest", _nearest_in_part, part, known, self._n_jobs) for part in parts.collections
-            ]
-            answer = engine.submit("bars", _bars, found, n_classes, self.rejection_rate_)
-            self.rejection_bars_ = engine.gather(title, [answer])[0]
-
-
-def _names(selector: CRS) -> tuple[str, ...] | None:
-    """Return the names of the columns that a selector was fitted to."""
-    return tuple(selector.feature_names_in_) if hasattr(selector, "feature_names_in_") else None
+            found = [engine.submit("nearest", _nearest_in_part, part, known, self._n_jobs) for part in parts]
+            answer = engine.submit("bars", _bars, found, self.classes_.size, self.rejection_rate_)
+            bars_of_classes: Floats = engine.gather(title, [answer])[0]
+        return bars_of_classes
 
 
 # What follows runs on workers.
@@ -256,10 +246,6 @@ def _answer(model: Any, part: Any, method: str, none: list[Any], args: tuple[Any
     if isinstance(answer, Explanation):
         return tuple(vars(answer).values())
     return answer if isinstance(answer, tuple) else (answer,)
-
-
-def _result(answers: tuple[Any, ...], number: int) -> Any:
-    return answers[number]
 
 
 def _first_of_equal(representatives: Collection, classes: Positions) -> tuple[Collection, Positions, Any]:

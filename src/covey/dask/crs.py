@@ -22,7 +22,7 @@ from covey.runtime.extras import require
 from covey.selectors import crs as local
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import exact_array
-from covey.selectors.state import COUNT, NOT_SAVED, FittedState
+from covey.selectors.state import COUNT, FEATURES, NOT_SAVED, FittedState
 from covey.similarity.similarity import SimilarityLike
 
 SHARD_SIZE = 250_000
@@ -105,6 +105,7 @@ class CRS(local.CRS):
         "n_repeated_evaluations_": COUNT,
         "n_restored_evaluations_": COUNT,
         "_representatives": NOT_SAVED,
+        "_facts": NOT_SAVED,
     }
 
     def __init__(
@@ -214,7 +215,7 @@ class CRS(local.CRS):
             label: replace(prototype, members=members, covered_by=covered_by)
             for (label, prototype), (members, covered_by) in zip(self.prototypes_.items(), arrays, strict=True)
         }
-        for name in ("sample_indices_", "n_evaluations_", "scan_rate_", "n_features_in_", "feature_names_in_"):
+        for name in ("sample_indices_", "n_evaluations_", "scan_rate_", *FEATURES):
             if hasattr(self, name):
                 setattr(plain, name, getattr(self, name))
         return plain
@@ -245,7 +246,7 @@ class CRS(local.CRS):
         self.n_repeated_evaluations_, self.n_restored_evaluations_ = outcome.n_repeated, outcome.n_restored
         n_of_all = sum(n_evaluations_of_all(n, self) for n in outcome.sizes)
         self.scan_rate_ = self.n_evaluations_ / max(n_of_all, 1)
-        self._representatives = outcome.representatives
+        self._representatives, self._facts = outcome.representatives, outcome.facts
         set_columns(self, outcome.facts)
 
     def __sklearn_clone__(self) -> Self:
@@ -277,7 +278,7 @@ class CRS(local.CRS):
 
 def set_columns(estimator: Any, facts: PartFacts) -> None:
     """Set the number and the names of the columns on an estimator, or remove them if X has none."""
-    for name in ("n_features_in_", "feature_names_in_"):
+    for name in FEATURES:
         vars(estimator).pop(name, None)
     if facts.n_columns is not None:
         estimator.n_features_in_ = facts.n_columns

@@ -31,6 +31,7 @@ from covey.runtime.random import generator
 from covey.similarity.collection import Collection
 from covey.similarity.content import object_hashes
 from covey.similarity.fingerprints import data_fingerprint, similarity_fingerprint
+from covey.similarity.hashing import scrambled
 from covey.similarity.named import resolve
 
 Unit = tuple[str, int, int]
@@ -126,13 +127,12 @@ class Fit:
         for number, summary in enumerate(self._engine.gather("small clusters", summaries)):
             self._counts[f"pack-{number}"] = sum(prototype.n_evaluations for prototype, _ in summary)
             for place, (prototype, n_members) in enumerate(summary):
-                lazy = (
-                    lazy_rows(fitted[number], _array_of, n_members, place, name) for name in ("members", "covered_by")
-                )
-                members, covered_by = lazy
                 cluster = self._todo.packs[number][place]
-                label = self._labels[cluster]
-                found[cluster] = replace(prototype, label=label, members=members, covered_by=covered_by)
+                lazy = {
+                    name: lazy_rows(fitted[number], _array_of, n_members, place, name)
+                    for name in ("members", "covered_by")
+                }
+                found[cluster] = replace(prototype, label=self._labels[cluster], **lazy)
         return found
 
     def large_clusters(self) -> Iterator[LargeCluster]:
@@ -230,7 +230,7 @@ def _fingerprint(part: tuple[Collection | None, PartFacts], codes: Positions, fi
     if part[0] is None:
         return 0
     rows = first + np.arange(codes.size)
-    labels = (codes.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio
+    labels = scrambled(codes.astype(np.uint64) + np.uint64(1))  # 0 would stay 0
     return data_fingerprint(rows, part[0].content_hashes() ^ labels)
 
 

@@ -82,6 +82,10 @@ class Engine:
         self._futures.add(future)
         return future
 
+    def submit_value(self, name: str, value: Any) -> Any:
+        """Return the future of a value, which travels once for all tasks that need it and is not lost with a worker."""
+        return self.submit(name, _same, value)
+
     def submit_counted(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
         """Submit a function whose result has the attribute `n_evaluations`, which is reported when it has finished.
 
@@ -128,6 +132,10 @@ def lazy_rows(future: Any, function: Any, n: int, *args: Any) -> Any:
     """Return a dask array of n rows of X that a function makes of the result of a task."""
     delayed = require("dask", "dask").delayed(function, pure=True)(future, *args)
     return require("dask.array", "dask").from_delayed(delayed, (n,), np.intp)
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _counted(topic: str, function: Callable[..., Any], *args: Any) -> Any:

@@ -135,7 +135,7 @@ def _parts_on_cluster(engine: Engine, X: Any) -> list[Any]:
     X = check_input(X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     slices = [np.arange(start, min(start + PART, n)) for start in range(0, max(n, 1), PART)]
-    return [engine.submit("part", _same, take_rows(X, rows)) for rows in slices]
+    return [engine.submit_value("part", take_rows(X, rows)) for rows in slices]
 
 
 def _parts_of_labels(engine: Engine, y: Any, facts: Sequence[PartFacts]) -> list[Any]:
@@ -194,10 +194,6 @@ def _columns(facts: PartFacts) -> str:
 # What follows runs on workers.
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
 def held(part: Any) -> Any:
     """Return a part as it is, or as a list if it is an iterator, as those of a bag may be."""
     return list(part) if hasattr(part, "__next__") else part
@@ -222,10 +218,16 @@ def _collect(part: Any, number: int, similarity: Similarity) -> tuple[Collection
     try:
         collection = collect(part, similarity, columns)
     except (ValueError, TypeError) as error:
-        raise type(error)(f"In part {number} of X, whose rows are counted from 0 here: {error}") from error
+        raise _of_part(error, number, "X") from error
     names = tuple(columns.feature_names_in_.tolist()) if hasattr(columns, "feature_names_in_") else None
     collection.given = None
     return collection, PartFacts(len(collection), collection.n_columns, names)
+
+
+def _of_part(error: ValueError | TypeError, number: int, name: str) -> ValueError | TypeError:
+    """Return an error that also names the part. Classes derived from these two may take other arguments than a text."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"In part {number} of {name}, whose rows are counted from 0 here: {error}")
 
 
 def _facts(part: tuple[Any, PartFacts]) -> PartFacts:
@@ -238,7 +240,7 @@ def _labels(part: Any, number: int, n: int) -> NDArray[Any]:
     try:
         return np.empty(0, dtype=object) if n == 0 and is_empty(part) else check_labels(part, n)
     except (ValueError, TypeError) as error:
-        raise type(error)(f"In part {number} of y, whose rows are counted from 0 here: {error}") from error
+        raise _of_part(error, number, "y") from error
 
 
 def _count(labels: NDArray[Any]) -> Counter[Hashable]:

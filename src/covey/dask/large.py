@@ -78,7 +78,7 @@ def fit_large(
     cover = cover_shards(
         engine, shards, links, threshold, n_ranges, width, cluster.n_rows, selector, f"coverage of {cluster.label!r}"
     )
-    picked = engine.submit("picks", _same, cover.rows)
+    picked = engine.submit_value("picks", cover.rows)
     coverers = [
         engine.submit("covered by", _assign, *pair, threshold, picked, width, n_ranges)
         for pair in zip(shards, links, strict=True)
@@ -107,7 +107,7 @@ def n_evaluations_of_all(n: int, selector: Any) -> int:
 
 def _lazy_side(assigned: list[Any], sizes: Integers, side: int) -> Any:
     """Return the members of all ranges, or who covers them, as one dask array."""
-    parts = [lazy_rows(part, _side, int(n), side) for part, n in zip(assigned, sizes, strict=True) if n]
+    parts = [lazy_rows(part, getitem, int(n), side) for part, n in zip(assigned, sizes, strict=True) if n]
     return require("dask.array", "dask").concatenate(parts)
 
 
@@ -173,7 +173,7 @@ def cover_shards(
     filled = [(shard, fact) for shard, fact in zip(ranges, facts, strict=True) if fact.n_objects]
 
     def ask(covered: Bits, scale: Scale, budgets: Sequence[int]) -> list[Proposal]:
-        bits = engine.submit("covered", _same, covered)
+        bits = engine.submit_value("covered", covered)
         asked = [
             engine.submit("propose", propose, shard, bits, scale, budget)
             for (shard, _), budget in zip(filled, budgets, strict=True)
@@ -189,10 +189,6 @@ def _column(engine: Engine, tables: Sequence[Any], c: int) -> list[Any]:
 
 
 # What follows runs on workers.
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _count(shard: Shard | None, width: int, n_ranges: int) -> tuple[int, Integers]:
@@ -287,7 +283,3 @@ def _exact(union: Collection, on_right: Flags, both: NeighborLists, how: HowToLi
         i = np.repeat(own.astype(np.int32), lists.indices.shape[1])
         both.offer(i, others[lists.indices.ravel()].astype(np.int32), lists.similarities.ravel())
     return both, sum(space.n_evaluations for space in spaces)
-
-
-def _side(assigned: tuple[Positions, Positions], side: int) -> Positions:
-    return assigned[side]

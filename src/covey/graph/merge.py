@@ -28,11 +28,13 @@ RANDOM_PARTNERS = 5
 """How many random objects of the other group each object meets at the start, where pivots would have to be scored. With
 10, or with one or two pivot trees, the recall was the same within .007, for up to 33 more evaluations per object
 (16 000 rows in 16 dimensions, four groups, 15 neighbors). Where a tree costs only bounds it halves the time, because it
-spares the first rounds: 5 s instead of 11 s for 200 000 rows in 32 dimensions, at the same recall."""
+spares the first rounds: 5 s instead of 11 s for 200 000 rows in 32 dimensions, at the same recall. Both were measured
+once, by hand."""
 
 LONGER_LISTS = 1.5
 """How many times longer the lists are than the number of neighbors asked for, in groups that will be merged. Lists of
-15 found .977 of 15 neighbors after eight groups were merged, and lists of 10 only .845 of 10 neighbors (same rows)."""
+15 found .977 of 15 neighbors after eight groups were merged, and lists of 10 only .845 of 10 neighbors (the same 16 000
+rows, measured once, by hand)."""
 
 
 def length_of_lists(k: int) -> int:

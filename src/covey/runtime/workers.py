@@ -184,6 +184,11 @@ class Outcome(NamedTuple):
         """Whether this is an error."""
         return bool(self.brief)
 
+    @property
+    def lost(self) -> bool:
+        """Whether the work was not done, because its parcel has not arrived. Whoever gets this does it instead."""
+        return self.value is None and not self.failed
+
     def result(self) -> Any:
         """Give the warnings again, and return the value or raise the error with its cause.
 
@@ -200,7 +205,7 @@ class Outcome(NamedTuple):
 
 
 LOST = Outcome(None)
-"""The outcome of a task whose parcel has not arrived. Whoever gets it does the work instead."""
+"""The outcome of a task whose parcel has not arrived."""
 
 
 def attempt(work: Callable[[], Any], *, recorded: bool = False) -> Outcome:

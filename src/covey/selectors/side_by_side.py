@@ -108,7 +108,7 @@ def _received(selector: Any, cluster: Cluster, rng: np.random.Generator, outcome
 
     The label is the user's own object again, because a copy of it need not be equal to it.
     """
-    if outcome == LOST:
+    if outcome.lost:
         return _find_here(selector, cluster, rng)
     try:
         found = Found(*unpacked(outcome.result()))

@@ -121,7 +121,7 @@ class Pool:
             if outcome.failed:
                 failures.append(outcome)
             else:
-                parts.append(caller(i[batch], j[batch]) if outcome.value is None else outcome.value)
+                parts.append(caller(i[batch], j[batch]) if outcome.lost else outcome.value)
                 self.n_under_way += parts[-1].size
         return failures[0].result() if failures else parts
 
