@@ -21,7 +21,8 @@ import covey
 from covey.cli.files import parts as files_parts
 from covey.cli.files.block import Block
 from covey.cli.model import read_model
-from covey.cli.recipe import Settings, recipe_of
+from covey.cli.recipes.kinds import recipe_of
+from covey.cli.recipes.settings import Settings
 from covey.cli.values import evidence_of
 from covey.persistence.loading import ModelFile
 from tests.cli.commands import COVEY, iris, one_line, piped, texts

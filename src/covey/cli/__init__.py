@@ -10,9 +10,10 @@ The way of the data through `select` and `compare`:
    several commands share.
 2. `source.py` reads the labelled objects that the options describe. It gets the rows from `files/`, and
    `choosing.py` decides what of a row is the object.
-3. `recipe.py` is that decision: it makes objects of rows, now and again when the model is used. `values.py` makes
-   numbers and profiles of the values in columns, and `warnings.py` says what most likely is not meant.
-4. The command hands the objects to the library and writes what comes back.
+3. A recipe (`recipes/`) is that decision: it makes objects of rows, now and again when the model is used. `values.py`
+   makes numbers and profiles of the values in columns, and `warnings.py` says what most likely is not meant.
+4. The command hands the objects to the library and writes what comes back. For `select`, whose options are in
+   `selection.py`, `selected.py` does the writing.
 
 With `select --dask`, `cluster.py` lets the workers of a cluster do steps 2 and 3, each for some parts of the table.
 

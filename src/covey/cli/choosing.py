@@ -5,10 +5,12 @@ from functools import partial
 from typing import Any
 
 from covey.cli.files.block import Block
-from covey.cli.files.formats import name_of
+from covey.cli.files.standard import name_of
 from covey.cli.misuse import MisuseError
 from covey.cli.options import Source
-from covey.cli.recipe import Recipe, Settings, recipe_of
+from covey.cli.recipes.kinds import recipe_of
+from covey.cli.recipes.recipe import Recipe
+from covey.cli.recipes.settings import Settings
 from covey.cli.similarities import OF_ROWS, check_similarity
 from covey.cli.values import Evidence, evidence_of, require_columns
 

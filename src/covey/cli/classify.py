@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from covey.cli.declaration import option
-from covey.cli.files.formats import STANDARD, has_names
+from covey.cli.files.formats import has_names
+from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError
 from covey.cli.options import OBJECTS, Input, Output, Replacing, Running, finite
 from covey.cli.terminal import log_to_terminal, say, unfinished

@@ -28,7 +28,7 @@ from covey.cli.files.parts import Part, joined
 from covey.cli.files.reading import blocks
 from covey.cli.misuse import MisuseError
 from covey.cli.options import Source
-from covey.cli.recipe import Recipe
+from covey.cli.recipes.recipe import Recipe
 from covey.cli.source import labels_of
 from covey.cli.values import Evidence, evidence_of
 from covey.dask.classifier import NearestPrototypeClassifier

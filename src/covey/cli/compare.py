@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from covey.cli.declaration import option
-from covey.cli.files.formats import STANDARD
+from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError
 from covey.cli.options import Replacing, Running, Source, at_least_one, listed
 from covey.cli.terminal import log_to_terminal, show, unfinished, visible

@@ -6,7 +6,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from covey.classifier import NearestPrototypeClassifier
-from covey.cli.recipe import Recipe, Settings, read_recipe, recipe_of
+from covey.cli.recipes.kinds import read_recipe, recipe_of
+from covey.cli.recipes.recipe import Recipe
+from covey.cli.recipes.settings import Settings
 from covey.cli.similarities import OF_TEXTS, function_of
 from covey.similarity.named import resolve
 from covey.storage.errors import FileFormatError, naming

@@ -1,221 +1,27 @@
 """`covey select`: pick representatives of each cluster of a table, and write them, a model and a picture."""
 
 import logging
-import math
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import covey
-from covey.cli.declaration import argument, option
-from covey.cli.files.formats import STANDARD, has_names
+from covey.cli.files.formats import has_names
+from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError
-from covey.cli.options import RUN, Output, Replacing, Running, Source, at_least_one, finite
-from covey.cli.terminal import log_to_terminal, say, unfinished
+from covey.cli.options import Output, Replacing, Running, Source
+from covey.cli.selection import MoreFiles, Parts, Selection
+from covey.cli.terminal import log_to_terminal, unfinished
 
 if TYPE_CHECKING:
-    from covey.cli.files.block import Block
-    from covey.cli.recipe import Recipe
+    from covey.cli.selected import Selected
     from covey.cli.source import Loaded
 
 logger = logging.getLogger("covey")
 
-CLUSTER = "On a cluster of machines"
-"""The panel of the help for options about Dask."""
 PICTURES = (".html", ".png", ".svg", ".pdf")
 """The suffixes of pictures: a page with the map of a cluster, or an image of the coverage of all clusters."""
-
-
-class Graph(StrEnum):
-    auto = "auto"
-    exact = "exact"
-    nn_descent = "nn-descent"
-
-
-@dataclass(frozen=True)
-class Selection:
-    """How representatives are selected."""
-
-    k: Annotated[
-        str,
-        option(
-            "-k",
-            what="How many neighbors of each object are looked at. More neighbors give fewer representatives; auto "
-            "lets the number grow with the cluster.",
-        ),
-    ] = "10"
-    coverage: Annotated[
-        float,
-        option(
-            "--coverage",
-            what="The share of each cluster that its representatives must cover; less than 1 leaves out outliers.",
-            min=0.0,
-            max=1.0,
-        ),
-    ] = 0.95
-    threshold: Annotated[
-        str,
-        option(
-            "--threshold",
-            what="How similar an object must be to a representative that covers it: homogeneity (the mean similarity "
-            "of its cluster), a number, or none.",
-        ),
-    ] = "homogeneity"
-    sharpen: Annotated[
-        bool,
-        option(
-            "--sharpen",
-            what="Exchange representatives for rows that tell the clusters apart, so that covey classify errs less. "
-            "This evaluates more similarities.",
-        ),
-    ] = False
-    size: Annotated[
-        str | None,
-        option(
-            "--size",
-            what="With --sharpen: how many rows are selected in all, as a number or as a share such as 0.02. By "
-            "default as many as without --sharpen.",
-        ),
-    ] = None
-    refine: Annotated[bool, option("--refine", what="Look for a smaller selection with the same coverage.")] = False
-    graph: Annotated[
-        Graph,
-        option("--graph", what="How neighbors are found: exact compares all pairs, nn-descent only a few of them."),
-    ] = Graph.auto
-    seed: Annotated[
-        int, option("--seed", what="The seed of all random choices. The same seed gives the same answer.", panel=RUN)
-    ] = 0
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters of `covey.CRS`."""
-        words: dict[str, Any] = {"homogeneity": "homogeneity", "none": None}
-        threshold = self.threshold
-        number = None if threshold in words else finite(threshold, "--threshold", "homogeneity, none")
-        return {
-            "n_neighbors": self.k if self.k == "auto" else at_least_one(self.k),
-            "coverage": self.coverage,
-            "threshold": words.get(threshold, number),
-            "refine": self.refine,
-            "graph": str(self.graph),
-            "random_state": self.seed,
-        }
-
-    def total(self) -> float | None:
-        """Return how many rows are selected in all, a number or a share; None leaves it to CRS."""
-        if self.size is None:
-            return None
-        if not self.sharpen:
-            raise MisuseError("--size is for --sharpen; without it, -k and --coverage decide how many rows there are.")
-        try:
-            size = float(self.size)
-        except ValueError:
-            size = math.nan
-        if self.size.isdecimal() and size >= 1:
-            return int(size)
-        if not 0 < size < 1:  # nor is a nan
-            raise MisuseError(f"--size must be a whole number of rows or a share between 0 and 1, got {self.size!r}.")
-        return size
-
-
-@dataclass(frozen=True)
-class MoreFiles:
-    """What is written beside the selected rows."""
-
-    model: Annotated[str | None, option("--model", "-m", what="Write a model for covey classify to this file.")] = None
-    rejection_rate: Annotated[
-        float | None,
-        option(
-            "--rejection-rate",
-            what="Let covey classify --reject calibrated answer unknown for about this share of rows of known "
-            "clusters, such as 0.05. A higher share catches more rows of unknown ones.",
-        ),
-    ] = None
-    picture: Annotated[
-        str | None,
-        option(
-            "--picture",
-            what="Draw to this file: a name in .html gives a map of one cluster to explore, .png, .svg or .pdf the "
-            "coverage of all clusters.",
-        ),
-    ] = None
-    cluster: Annotated[
-        str | None,
-        option("--cluster", what="The cluster that an .html picture shows; by default the largest."),
-    ] = None
-
-
-@dataclass(frozen=True)
-class Parts:
-    """More files of the same table, and the cluster that works on them."""
-
-    more: Annotated[
-        list[str] | None,
-        argument(
-            "MORE",
-            "More Parquet files of the same table. Rows are counted through all files, in the order given. A folder "
-            "stands for its Parquet files, in the order of their names.",
-        ),
-    ] = None
-    dask: Annotated[
-        str | None,
-        option(
-            "--dask",
-            what="Let the workers of a Dask cluster read the Parquet files and do the work: the address of its "
-            "scheduler, such as tcp://host:8786, or local, which starts a worker for each core of this machine.",
-            panel=CLUSTER,
-        ),
-    ] = None
-    shard_size: Annotated[
-        int | None,
-        option(
-            "--shard-size",
-            what="With --dask: the most rows of a cluster that one task works on, 250000 by default. Larger "
-            "clusters are cut into shards. Fewer and larger shards need fewer evaluations, but more memory.",
-            panel=CLUSTER,
-            min=1,
-        ),
-    ] = None
-    checkpoint: Annotated[
-        str | None,
-        option(
-            "--checkpoint",
-            what="With --dask: a folder in which finished work is kept, so that the same command goes on where it was "
-            "stopped. All workers must see it.",
-            panel=CLUSTER,
-        ),
-    ] = None
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters that `covey.dask.CRS` has beside those of `covey.CRS`."""
-        if self.dask is None and (self.shard_size is not None or self.checkpoint is not None):
-            raise MisuseError("--shard-size and --checkpoint are for --dask; pass it, too, or leave them out.")
-        shard_size = {} if self.shard_size is None else {"shard_size": self.shard_size}
-        return {"checkpoint": self.checkpoint, **shard_size}
-
-
-@dataclass(frozen=True, eq=False)
-class Selected:
-    """What was selected.
-
-    Attributes
-    ----------
-    fitted : NearestPrototypeClassifier
-    recipe : Recipe
-    rows : Block
-        The selected rows, in the order of the selector's `sample_indices_`.
-    loaded : Loaded or None
-        All rows, if they are in this process.
-    remarks : sequence of str
-        What else there is to say about how the selection went.
-    """
-
-    fitted: Any
-    recipe: "Recipe"
-    rows: "Block"
-    loaded: "Loaded | None" = None
-    remarks: Sequence[str] = ()
 
 
 def select(
@@ -238,6 +44,7 @@ def select(
     Several Parquet files are one table: `covey select part-*.parquet --dask local --label kind -o few.csv`
     """
     from covey.cli.files.parts import expanded
+    from covey.cli.selected import summarise, write_selected
 
     log_to_terminal(running.quiet)
     if parts.more and source.hosts:
@@ -247,9 +54,9 @@ def select(
     _check_outputs(source, output, files, replacing.force)
     with unfinished("nothing was written; run the same command again."):
         selected = (_here if parts.dask is None else _on_cluster)(source, parts, output, files, selection, running)
-        _write(selected, output, files, _named(path, more), replacing.force, running.verbose)
+        write_selected(selected, output, files, _named(path, more), replacing.force, running.verbose)
     if running.verbose:
-        _summarise(selected)
+        summarise(selected)
 
 
 def _named(path: str, more: Sequence[str]) -> str:
@@ -259,8 +66,10 @@ def _named(path: str, more: Sequence[str]) -> str:
 
 def _here(
     source: Source, parts: Parts, output: Output, files: MoreFiles, selection: Selection, running: Running
-) -> Selected:
+) -> "Selected":
     """Select in this process."""
+    from covey.cli.selected import Selected
+
     parts.parameters()
     parameters = selection.parameters() | {"n_jobs": running.jobs, "verbose": running.verbose}
     size = selection.total()
@@ -277,9 +86,10 @@ def _here(
 
 def _on_cluster(
     source: Source, parts: Parts, output: Output, files: MoreFiles, selection: Selection, running: Running
-) -> Selected:
+) -> "Selected":
     """Select on a Dask cluster."""
     from covey.cli.files.parts import parts_of
+    from covey.cli.selected import Selected
     from covey.runtime.extras import require
 
     require("distributed", "dask")
@@ -372,71 +182,3 @@ def _rejection(rate: float | None, labels: Set[str]) -> dict[str, Any]:
     # No label comes after the last one in the order of texts, so that this one is free.
     unknown = f"{max(labels)}?" if "unknown" in labels else "unknown"
     return {"reject": "calibrated", "rejection_rate": rate, "unknown_label": unknown}
-
-
-def _write(selected: Selected, output: Output, files: MoreFiles, data: str, force: bool, verbose: bool) -> None:
-    """Write the model, the picture and the selected rows."""
-    from covey.cli.files.writing import write
-    from covey.cli.recipe import write_recipe
-    from covey.cli.source import row_names
-    from covey.runtime.progress import progress
-
-    fitted, recipe, rows = selected.fitted, selected.recipe, selected.rows
-    if files.model is not None:
-        names = row_names(rows, recipe)
-        if names is not None:
-            names = [names[at] for at in fitted.selector_.sample_indices_.argsort()]
-        covey.save(fitted, files.model, {"recipe": write_recipe(recipe), "names": names, "data": data})
-    if files.picture is not None:
-        with progress("drawing", None, "pictures", shown=verbose):
-            _draw(fitted, selected.loaded, files.picture, files.cluster)
-    # The rows come last, because whoever reads them from a pipe may leave early.
-    numbers = recipe.settings.numbers
-    write(output.out, rows, _added(fitted), output.out_form, numbers=numbers, force=force)
-
-
-def _summarise(selected: Selected) -> None:
-    """Say what was compared, selected and evaluated."""
-    selector = selected.fitted.selector_
-    found = selector.prototypes_.values()
-    say(f"compared: {selected.recipe.summary()}")
-    say(
-        f"{selector.sample_indices_.size} of {sum(p.members.size for p in found)} rows selected from "
-        f"{len(found)} cluster(s); {selector.n_evaluations_:,} similarities evaluated."
-    )
-    for remark in selected.remarks:
-        say(remark)
-    if not getattr(selector, "sharpened_", True):
-        say("no exchange of rows was found to help; these are the rows that are selected without --sharpen.")
-
-
-def _added(fitted: Any) -> dict[str, Any]:
-    """Return the columns that are added to the representatives."""
-    import numpy as np
-
-    prototypes = list(fitted.selector_.prototypes_.values())
-    return {
-        "covey_row": fitted.selector_.sample_indices_,
-        "covey_cluster": np.repeat([str(p.label) for p in prototypes], [p.indices.size for p in prototypes]),
-        "covey_rank": np.concatenate([np.arange(1, p.indices.size + 1) for p in prototypes]),
-        "covey_covers": np.concatenate([p.stands_for for p in prototypes]),
-    }
-
-
-def _draw(fitted: Any, loaded: "Loaded | None", path: str, cluster: str | None) -> None:
-    """Draw a page with the map of a cluster, by default the largest, or the coverage of all clusters as an image."""
-    from covey.displays.drawing import figure
-    from covey.evaluation import Picture
-    from covey.storage.whole import whole
-
-    prototypes = fitted.selector_.prototypes_
-    if path.endswith(".html") and loaded is not None:
-        label = cluster or max(prototypes, key=lambda name: prototypes[name].members.size)
-        cards = (loaded.card(row) for row in range(len(loaded.block)))
-        names = ["; ".join((card.title, *card.lines)) for card in cards]
-        covey.PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=names).write_html(path)
-        return
-    drawn = figure(7, 5)
-    covey.CoverageDisplay.from_estimator(fitted, ax=drawn.subplots())
-    with whole(path) as temporary:
-        temporary.write_bytes(Picture(Path(path).stem, drawn, "").drawn(Path(path).suffix[1:]))

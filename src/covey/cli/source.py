@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from covey.cli.choosing import choose
 from covey.cli.files.block import Block
-from covey.cli.files.formats import STANDARD, Format, format_of
+from covey.cli.files.formats import Format, format_of
 from covey.cli.files.parts import parts_of, read_parts
 from covey.cli.files.reading import read
+from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError
 from covey.cli.options import Source
-from covey.cli.recipe import Recipe
+from covey.cli.recipes.recipe import Recipe
 from covey.cli.values import check_filled, require_columns
 from covey.evaluation import Card
 from covey.runtime.extras import require

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
-from covey.cli.files.formats import name_of
+from covey.cli.files.standard import name_of
 from covey.runtime.extras import require
 
 

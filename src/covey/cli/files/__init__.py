@@ -8,7 +8,7 @@ The way of the data:
 
 One file holds the reader and the writer of a format: `delimited.py` (CSV and TSV), `jsonl.py`, `parquet.py`, `npz.py`
 and `svmlight.py`. `parts.py` reads one table from several Parquet files, part by part. `opening.py` gives the readers
-the text of a file, and `checks.py` holds what several of them refuse.
+the text of a file, `checks.py` holds what several of them refuse, and `standard.py` names standard input and output.
 
 To add a format, add a member to `Format`, write its file, and enter its reader in `READERS` and its writer in one of
 the tables of `writing.py`.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.files.formats import name_of
+from covey.cli.files.standard import name_of
 from covey.runtime.progress import Bar
 
 CELLS = 2_000_000

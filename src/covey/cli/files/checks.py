@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from covey.cli.files.formats import name_of
+from covey.cli.files.standard import name_of
 from covey.storage.errors import FileFormatError
 from covey.storage.limits import FREE, MOST_RATIO, justified
 

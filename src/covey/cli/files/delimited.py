@@ -10,9 +10,9 @@ import numpy as np
 
 from covey.cli.files.block import Block, How
 from covey.cli.files.checks import check_names
-from covey.cli.files.formats import name_of
 from covey.cli.files.jsonl import as_json
 from covey.cli.files.opening import open_input
+from covey.cli.files.standard import name_of
 from covey.runtime.extras import require
 from covey.storage.delimiter import delimiter_of
 from covey.storage.errors import FileFormatError

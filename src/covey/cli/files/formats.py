@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from covey.cli.files.standard import STANDARD
 from covey.storage.packed import PACKED
-
-STANDARD = "-"
-"""The name of standard input and standard output."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +90,3 @@ def format_of(path: str, named: str | None = None, option: str = "--format") -> 
 def has_names(path: str, named: str | None = None) -> bool:
     """Return whether the columns of a file have names, going by its format."""
     return format_of(path, named).facts.is_table
-
-
-def name_of(path: str) -> str:
-    """Return what messages call a file."""
-    return "standard input" if path == STANDARD else path

@@ -9,8 +9,8 @@ import numpy as np
 
 from covey.cli.files.block import Block, How
 from covey.cli.files.checks import check_full_enough
-from covey.cli.files.formats import name_of
 from covey.cli.files.opening import open_input
+from covey.cli.files.standard import name_of
 from covey.runtime.extras import require
 from covey.storage.errors import FileFormatError, first_line
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from covey.cli.files.formats import STANDARD
+from covey.cli.files.standard import STANDARD
 from covey.runtime.progress import Bar
 from covey.storage.packed import open_text
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from covey.cli.files.block import Block, How
 from covey.cli.files.checks import BYTES_OF_CELL, check_names
-from covey.cli.files.formats import name_of
 from covey.cli.files.opening import check_exists
+from covey.cli.files.standard import name_of
 from covey.runtime.extras import require
 from covey.storage.errors import FileFormatError
 from covey.storage.limits import MOST_RATIO, justified

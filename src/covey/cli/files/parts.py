@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from covey.cli.files.block import Block
-from covey.cli.files.formats import STANDARD, Format, format_of
+from covey.cli.files.formats import Format, format_of
 from covey.cli.files.opening import check_exists
 from covey.cli.files.parquet import check_declared_rows, frame_of, types_of
+from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError
 from covey.runtime.extras import require
 from covey.runtime.progress import progress

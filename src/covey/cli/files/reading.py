@@ -15,10 +15,11 @@ import numpy as np
 from covey.cli.files.block import Block, How
 from covey.cli.files.checks import check_full_enough
 from covey.cli.files.delimited import read_delimited
-from covey.cli.files.formats import Format, format_of, name_of
+from covey.cli.files.formats import Format, format_of
 from covey.cli.files.jsonl import read_jsonl
 from covey.cli.files.npz import read_npz
 from covey.cli.files.parquet import check_declared_rows, read_parquet
+from covey.cli.files.standard import name_of
 from covey.cli.files.svmlight import read_svmlight
 from covey.runtime.extras import require
 from covey.runtime.progress import Bar, progress

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from covey.cli.files.block import Block, How
 from covey.cli.files.checks import check_width
-from covey.cli.files.formats import name_of
 from covey.cli.files.opening import open_input
+from covey.cli.files.standard import name_of
 from covey.storage.errors import FileFormatError, first_line
 from covey.storage.packed import open_packed
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
 from covey.cli.files.delimited import DelimitedWriter
-from covey.cli.files.formats import STANDARD, Format, format_of
+from covey.cli.files.formats import Format, format_of
 from covey.cli.files.jsonl import JsonLinesWriter
 from covey.cli.files.npz import LABELS, write_npz
 from covey.cli.files.parquet import ParquetWriter
+from covey.cli.files.standard import STANDARD
 from covey.cli.files.svmlight import write_svmlight
 from covey.runtime.extras import require
 from covey.storage.packed import open_packed

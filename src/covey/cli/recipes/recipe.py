@@ -1,0 +1,122 @@
+"""What all recipes share: they make objects of rows, now and again when a model is used."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.cli.files.block import Block
+from covey.cli.files.standard import name_of
+from covey.cli.misuse import MisuseError
+from covey.cli.recipes.settings import Settings
+from covey.cli.similarities import function_of
+from covey.cli.values import require_columns
+from covey.evaluation import Card
+from covey.similarity.inputs import take_rows
+
+MOST_NAMED = 6
+"""How many columns a description or a card names."""
+LONGEST_LINE = 90
+"""How many characters a line of a card has at most."""
+LONG_ROWS = 2000
+"""The most rows of a block whose rows are long, such as texts and profiles."""
+NO_SCALE = "--scale is for columns of numbers."
+"""What is said if other objects are to be scaled."""
+
+
+@dataclass(frozen=True)
+class Recipe(ABC):
+    """What of a row is the object, and what it is compared by. A subclass is a kind of object."""
+
+    settings: Settings
+    has_long_rows: ClassVar[bool] = False
+    """Whether a row may hold so much that blocks must be short."""
+
+    @property
+    def columns(self) -> list[str]:
+        return self.settings.columns
+
+    @property
+    def most_rows(self) -> int | None:
+        """The most rows of a block of new objects; None if the reader may decide."""
+        return LONG_ROWS if self.has_long_rows else None
+
+    def objects(self, block: Block) -> Any:
+        """Return the objects of the block's rows; a row without one is refused by name."""
+        if block.frame is None:
+            if self.columns:
+                raise ValueError(f"{name_of(block.path)} has no named columns, so no column {self.columns[0]!r}.")
+            return self.from_matrix(block.matrix)
+        if not self.columns:
+            raise ValueError(f"{name_of(block.path)} has named columns, but the model was made of rows without.")
+        require_columns(block.frame, self.columns, block.path)
+        return self.from_table(block)
+
+    @abstractmethod
+    def from_table(self, block: Block) -> Any:
+        """Return the objects of rows whose columns have names."""
+
+    def from_matrix(self, matrix: Any) -> Any:
+        """Return the objects of rows whose columns have no names."""
+        return matrix
+
+    def learn(self, objects: Any, verbose: bool) -> tuple["Recipe", Any]:
+        """Return a recipe that knows what has to be learned from all objects, and the objects that it makes."""
+        return self, objects
+
+    def scaled(self, objects: Any) -> "Recipe":
+        """Return the recipe that brings each column of these objects to 0 .. 1."""
+        raise MisuseError(NO_SCALE)
+
+    def must_learn(self, scale: bool) -> bool:
+        """Return whether something has to be learned from all objects, to scale them or to weigh their words."""
+        if scale:
+            raise MisuseError(NO_SCALE)
+        return False
+
+    def facts(self, objects: Any) -> Any:
+        """Return what `learn_from` has to know about a part of the objects."""
+        return None
+
+    def learn_from(self, facts: Sequence[Any]) -> "Recipe":
+        """Return what `learn` does, from the facts of all parts of the objects: nobody has to hold all of them."""
+        return self
+
+    def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:  # noqa: B027 - most kinds need no warning
+        """Log what most likely is not meant about these objects, which are not scaled yet."""
+
+    def function(self) -> Any:
+        """Return what the library takes as `similarity`."""
+        return function_of(self.settings.similarity)
+
+    @property
+    def similarity_name(self) -> str:
+        """What `covey inspect` calls the similarity."""
+        return self.settings.similarity
+
+    @abstractmethod
+    def described(self) -> str:
+        """Return in words what is compared."""
+
+    def summary(self) -> str:
+        """Return in words what is compared, and by which similarity."""
+        return f"{self.described()}, by {self.settings.similarity}"
+
+    def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
+        """Return what a person can look at of a row: by default, its first columns."""
+        if block.frame is None:
+            return Card(title)
+        others = (self.settings.label, self.settings.id)
+        shown = [column for column in block.frame.columns if column not in others][:MOST_NAMED]
+        return Card(title, tuple(f"{column}: {block.frame[column].iat[row]}"[:LONGEST_LINE] for column in shown))
+
+    def split(self, objects: Any, kept: NDArray[np.intp], asked: NDArray[np.intp]) -> tuple[Any, Any]:
+        """Return the objects to represent and the objects to classify by them."""
+        return take_rows(objects, kept), take_rows(objects, asked)
+
+    def remark(self) -> str | None:
+        """Return what a reader of a comparison has to know about the objects, if there is anything."""
+        return None
