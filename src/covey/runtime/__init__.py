@@ -7,7 +7,8 @@ covey.
 - `prefetch.py` asks the processor for memory before a compiled loop needs it.
 - `memory.py` refuses work that cannot fit into the memory of this machine.
 - `random.py` turns scikit-learn's `random_state` into one of NumPy's generators.
-- `progress.py` draws a progress bar on a terminal.
+- `progress.py` draws a progress bar on a terminal, and logs lines elsewhere.
 - `callbacks.py` informs scikit-learn's callbacks, where the installed version has them.
+- `wording.py` names a few of many values in a message.
 - `extras.py` imports optional libraries and says how to install a missing one.
 """

@@ -5,25 +5,32 @@
             bar.advance(len(block))
 
 The bar appears once the work has taken more than two seconds, and only on a terminal. It needs the library rich, which
-the extra `cli` installs; without it nothing is drawn.
+the extra `cli` installs. Where no bar can be drawn, as in a log file, a line is logged every ten seconds instead.
 """
 
+import logging
+import math
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from importlib.util import find_spec
-from threading import Timer
+from threading import Event, Lock, Thread, Timer
 from typing import Any, Self
+
+logger = logging.getLogger("covey.progress")
 
 DELAY = 2.0
 """How many seconds the work goes on before a bar appears. A bar that vanishes at once would only distract. The value is
 a matter of taste."""
+INTERVAL = 10.0
+"""How many seconds lie between two lines, at least. Work that takes less time logs none. The value is a matter of
+taste: an hour makes 360 lines."""
 
 
 class Bar:
-    """Receives reports of progress. This class shows nothing; `TerminalBar` does."""
+    """Receives reports of progress. This class shows nothing; `TerminalBar` and `LoggedLines` do."""
 
     shown = False
 
@@ -46,12 +53,37 @@ class Bar:
         pass
 
 
-class TerminalBar(Bar):
+class CountingBar(Bar):
+    """Keeps what was reported, for bars that show it."""
+
+    def __init__(self, total: float | None) -> None:
+        self._start = time.monotonic()
+        self._done, self._total, self._note = 0.0, total, ""
+        self._done_and_total: Callable[[], tuple[float, float | None]] | None = None
+
+    def advance(self, amount: float = 1) -> None:
+        self._done += amount
+
+    def note(self, text: str) -> None:
+        self._note = text
+
+    def watch(self, done_and_total: Callable[[], tuple[float, float | None]]) -> None:
+        self._done_and_total = done_and_total
+
+    def _numbers(self) -> tuple[float, float | None, float, float | None]:
+        """Return how much is done, how much there is in all, the seconds since the start, and the seconds left."""
+        done, total = (self._done, self._total) if self._done_and_total is None else self._done_and_total()
+        elapsed = time.monotonic() - self._start
+        return done, total, elapsed, max(total - done, 0) * elapsed / done if total and done else None
+
+
+class TerminalBar(CountingBar):
     """Draws the bar on the terminal with rich."""
 
     shown = True
 
     def __init__(self, title: str, total: float | None, unit: str) -> None:
+        super().__init__(total)
         from rich.console import Console
         from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
         from rich.table import Column
@@ -59,9 +91,6 @@ class TerminalBar(Bar):
         def text(form: str, **column: Any) -> ProgressColumn:
             return TextColumn(form, markup=False, table_column=Column(no_wrap=True, **column))
 
-        self._start = time.monotonic()
-        self._done, self._total, self._note = 0.0, total, ""
-        self._done_and_total: Callable[[], tuple[float, float | None]] | None = None
         bar = self
 
         class Drawn(Progress):
@@ -78,22 +107,10 @@ class TerminalBar(Bar):
         self._timer = Timer(DELAY, self._bar.start)
         self._timer.daemon = True
 
-    def advance(self, amount: float = 1) -> None:
-        self._done += amount
-
-    def note(self, text: str) -> None:
-        self._note = text
-
-    def watch(self, done_and_total: Callable[[], tuple[float, float | None]]) -> None:
-        self._done_and_total = done_and_total
-
     def _state(self) -> dict[str, Any]:
         """Return what is drawn: how much is done, the rate, the time since the start and the time left."""
-        done, total = (self._done, self._total) if self._done_and_total is None else self._done_and_total()
-        elapsed = time.monotonic() - self._start
-        times = f"{_short(done / elapsed)}/s {_clock(elapsed)}"
-        if total and done:
-            times += f" left {_clock(max(total - done, 0) * elapsed / done)}"
+        done, total, elapsed, left = self._numbers()
+        times = f"{_short(done / elapsed)}/s {_clock(elapsed)}" + ("" if left is None else f" left {_clock(left)}")
         return {"completed": done, "total": total, "done": _short(done), "times": times, "note": self._note}
 
     def __enter__(self) -> Self:
@@ -104,6 +121,51 @@ class TerminalBar(Bar):
         self._timer.cancel()
         self._timer.join()
         self._bar.stop()
+
+
+class LoggedLines(CountingBar):
+    """Logs a line every ten seconds. Of several that are under way at once, one speaks at a time."""
+
+    _lock = Lock()
+    _last_line = -math.inf
+
+    def __init__(self, title: str, total: float | None, unit: str) -> None:
+        super().__init__(total)
+        self._title, self._unit = title, unit
+        self._over = Event()
+        self._thread = Thread(target=self._log_lines, daemon=True)
+
+    def line(self) -> str:
+        """Return the line that is logged now."""
+        done, total, elapsed, left = self._numbers()
+        what = f"{self._title}, {self._note}" if self._note else self._title
+        share = [f"{min(done / total, 1):.0%}".replace("%", " %")] if total else []
+        times = [_clock(elapsed), *([] if left is None else [f"about {_clock(left)} left"])]
+        return f"{what}: {', '.join([f'{done:,.0f} {self._unit}', *share, *times])}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _log_lines(self) -> None:
+        while not self._over.wait(INTERVAL):
+            with suppress(Exception), self._lock:  # an error of the bar must not stop the work
+                if time.monotonic() - LoggedLines._last_line >= INTERVAL:
+                    LoggedLines._last_line = time.monotonic()
+                    log_to_standard_error_if_nowhere()
+                    logger.info("%s", self.line())
+
+
+def log_to_standard_error_if_nowhere() -> None:
+    """Let what covey logs for a user who asks for messages be seen, even if nobody has set up logging."""
+    ours = logging.getLogger("covey")
+    if not ours.hasHandlers():
+        ours.addHandler(logging.StreamHandler())
+        ours.setLevel(logging.INFO)
 
 
 def _clock(seconds: float) -> str:
@@ -121,6 +183,7 @@ def _short(number: float) -> str:
 
 def progress(title: str, total: float | None, unit: str, *, shown: bool = True) -> Bar:
     """Return a bar to be entered by ``with``. Pass None as `total` if it is not known how much there is to do."""
-    if not shown or not sys.stderr.isatty() or find_spec("rich") is None:
+    if not shown:
         return Bar()
-    return TerminalBar(title, total, unit)
+    can_draw = sys.stderr.isatty() and find_spec("rich") is not None
+    return (TerminalBar if can_draw else LoggedLines)(title, total, unit)

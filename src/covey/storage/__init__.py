@@ -6,6 +6,7 @@ Other folders say what a file means; this one only gets its content in and out.
 - `limits.py` says how much memory a file of a given size may claim.
 - `archive.py` reads the members of a zip archive within these limits.
 - `packed.py` opens text and bytes that may be packed by gzip, bzip2, xz or Zstandard, within the same limits.
+- `encoding.py` finds the encoding of a text.
 - `delimiter.py` finds the sign between the columns of a text table.
 - `errors.py` holds `FileFormatError`, the one error that a broken file raises.
 """

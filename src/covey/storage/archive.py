@@ -40,7 +40,7 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """
     with _opened(archive, name) as (stream, size):
         head = BytesIO(stream.read(MOST_HEADER))
-        shape, fortran, dtype = _header(head)
+        shape, fortran, dtype = read_header(head)
         n_bytes = math.prod(shape) * dtype.itemsize
         if head.tell() + n_bytes != size:
             raise ValueError(
@@ -68,7 +68,7 @@ def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[Any, int]]:
     """Yield the stream of a member and its declared size; whatever goes wrong becomes a ValueError that names it."""
     if name not in archive.NameToInfo:
         raise ValueError(f"the archive holds no member {name!r}")
-    _check_ratio(archive)
+    check_ratio(archive)
     info = archive.getinfo(name)
     try:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others inflate without a cap
@@ -79,7 +79,7 @@ def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[Any, int]]:
         raise ValueError(f"member {name!r} cannot be read: {str(error) or type(error).__name__}") from error
 
 
-def _check_ratio(archive: zipfile.ZipFile) -> None:
+def check_ratio(archive: zipfile.ZipFile) -> None:
     """Refuse an archive whose members declare more bytes than its size justifies."""
     file = archive.fp
     if file is None:
@@ -93,8 +93,8 @@ def _check_ratio(archive: zipfile.ZipFile) -> None:
         )
 
 
-def _header(head: BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Read the shape, whether columns come first, and the type; the content begins where reading ends."""
+def read_header(head: BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the shape, whether columns come first, and the type of an array; its content begins where reading ends."""
     version = np.lib.format.read_magic(head)
     if version == (1, 0):
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(head)

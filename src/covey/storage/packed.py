@@ -5,7 +5,7 @@ import gzip
 import lzma
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import BufferedReader, RawIOBase, TextIOWrapper
+from io import DEFAULT_BUFFER_SIZE, BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,6 +15,9 @@ from covey.storage.limits import MOST_RATIO, justified
 
 Share = Callable[[], float]
 """A function that says which share of a file has been read, from 0 to 1."""
+PREFIX = 2**20
+"""How many bytes at the beginning of a text decide about its encoding. Checking that a mebibyte is UTF-8 takes a
+millisecond."""
 STEP = 1024
 """How many bytes of a .zst file are unpacked at once.
 
@@ -73,20 +76,28 @@ def open_packed(path: Path, mode: str = "rb", **options: Any) -> Any:
 
 
 @contextmanager
-def open_text(path: Path, bar: Bar | None = None, errors: str = "strict") -> Iterator[tuple[IO[str], Share]]:
+def open_text(
+    path: Path,
+    bar: Bar | None = None,
+    errors: str = "strict",
+    encoding: Callable[[bytes], str] | None = None,
+) -> Iterator[tuple[IO[str], Share]]:
     """Yield the text in a file, unpacked if its name says so, and a function that says which share has been read.
 
-    The progress bar watches the same share. A packed file that unpacks to more than its size justifies raises
+    The function `encoding` returns the encoding of a text that begins with the bytes which it gets; by default it is
+    UTF-8. The progress bar watches the same share. A packed file that unpacks to more than its size justifies raises
     ValueError.
     """
     size = max(path.stat().st_size, 1)
     opener = PACKED.get(path.suffix.lower())
-    with path.open("rb") as raw, raw if opener is None else opener(raw, "rb") as content:
-        stream = content if opener is None else BufferedReader(_Capped(content, size))
+    buffered = DEFAULT_BUFFER_SIZE if encoding is None else PREFIX
+    with path.open("rb", buffered) as raw, raw if opener is None else opener(raw, "rb") as content:
+        stream: Any = content if opener is None else BufferedReader(_Capped(content, size), buffered)
         if bar is not None:
             bar.watch(lambda: (raw.tell() / 1e6, size / 1e6))
         try:
-            yield TextIOWrapper(stream, encoding="utf-8-sig", errors=errors, newline=""), lambda: raw.tell() / size
+            found = "utf-8-sig" if encoding is None else encoding(stream.peek(PREFIX)[:PREFIX])
+            yield TextIOWrapper(stream, encoding=found, errors=errors, newline=""), lambda: raw.tell() / size
         finally:
             if bar is not None:  # the bar is drawn once more after the file is closed
                 bar.watch(lambda: (size / 1e6, size / 1e6))

@@ -1,0 +1,37 @@
+"""Values in a message: a few of them, so that the message stays short however many there are."""
+
+from collections.abc import Collection
+from itertools import islice
+from typing import Any
+
+MOST_LISTED = 10
+"""How many values a message lists. Ten of `LONGEST` characters fill five lines of a terminal, so that a message fits on
+its screen; the number is a judgement."""
+LONGEST = 40
+"""How many characters of a value a message shows. A label is a word as a rule, but may be a whole text by mistake."""
+
+
+def some_of(values: Collection[Any], most: int = MOST_LISTED) -> str:
+    """Return the first values, separated by commas, and how many more there are.
+
+    Examples
+    --------
+    >>> some_of(["a", "b", "c"])
+    'a, b, c'
+    >>> some_of(range(100), most=3)
+    '0, 1, 2 and 97 more'
+    """
+    shown = ", ".join(shortened(str(value)) for value in islice(values, most))
+    more = len(values) - most
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Return a text with its end left out if it is longer than this.
+
+    Examples
+    --------
+    >>> shortened("a long sentence", 7)
+    'a long…'
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
