@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import covey
-from covey.similarity.named import DISTANCES, MEASURES, STRINGS, resolve, similarity_names
+from covey.similarity.named import DISTANCES, MEASURES, resolve, similarity_names
+from covey.similarity.names import MIXED, STRINGS
 from covey.similarity.rows import CsrRows
 from covey.similarity.spaces.strings import MODULES
 from tests import reference
 from tests.forms import space_of
 
-NAMED = sorted(set(similarity_names()) - {"precomputed", *STRINGS})
+NAMED = sorted(set(similarity_names()) - {"precomputed", *STRINGS, *MIXED})
 
 
 def whole_numbers(name):
@@ -267,7 +268,7 @@ def test_strings_by_name_select_as_strings_by_function(name, graph):
     strings = surnames_like(120)
     one_pair = getattr(rapidfuzz.distance, MODULES[name]).normalized_similarity
     options = {"graph": graph, "random_state": 0, "threshold": 0.3}
-    expected = covey.CRS(5, similarity=one_pair, **options).fit(strings)
+    expected = covey.CRS(5, similarity=covey.Similarity(one_pair), **options).fit(strings)
     for X in (strings, tuple(strings), np.array(strings), np.array(strings, dtype=object), pd.Series(strings)):
         for n_jobs in (1, 2):
             found = covey.CRS(5, similarity=name, n_jobs=n_jobs, **options).fit(X)

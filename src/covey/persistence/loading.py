@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from reprlib import repr as shown
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from covey.persistence.estimators import find_class, restored
 from covey.persistence.format import FORMAT, JSON, KEYS, UnknownNameError, most_json
@@ -42,12 +42,13 @@ UPGRADES = {1: format_1.upgrade}
 """How a file of each older format is brought into the next one."""
 
 
-def load(path: str | os.PathLike[str], similarity: Any = None) -> Fitted:
+def load(path: str | os.PathLike[str] | BinaryIO, similarity: Any = None) -> Fitted:
     """Read what `save` wrote.
 
     Parameters
     ----------
-    path : path
+    path : path or binary file
+        Where it is read from. A file that is open for reading bytes may also be a pipe.
     similarity : callable or Similarity, optional
         The same function again, if the estimator was fitted with one: it is not stored, only how it was wrapped.
 
@@ -73,9 +74,11 @@ class ModelFile:
         The name of the similarity that must be passed to `load`, if it was a function of the user's own.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = os.fspath(path)
-        content = Path(path).read_bytes()
+    def __init__(self, path: str | os.PathLike[str] | BinaryIO) -> None:
+        if isinstance(path, str | os.PathLike):
+            self._path, content = os.fspath(path), Path(path).read_bytes()
+        else:
+            self._path, content = str(getattr(path, "name", "the given file")), path.read()
         with self._blamed():
             self._archive = zipfile.ZipFile(BytesIO(content))
             self._json = _checked(json.loads(read_bytes(self._archive, JSON, most_json(len(content)))))

@@ -22,6 +22,8 @@ from covey.selectors.state import (
     Rule,
     or_none,
 )
+from covey.similarity.missing import is_missing
+from covey.similarity.mixed import MISSING, MixedRows
 
 
 def _picks_members(found: Prototype) -> Any:
@@ -29,7 +31,62 @@ def _picks_members(found: Prototype) -> Any:
     return once and np.isin(found.indices, found.members).all()
 
 
+def _array(dtype: Any, n_dimensions: int) -> Rule:
+    """The rule of an array of one type of numbers."""
+    return Rule(
+        f"an array of {np.dtype(dtype)} of {n_dimensions} dimensions",
+        lambda value: isinstance(value, np.ndarray) and value.ndim == n_dimensions and value.dtype == dtype,
+        np.ascontiguousarray,
+    )
+
+
+def _has_shapes(rows: MixedRows) -> bool:
+    n_numbers = int(rows.is_number.sum())
+    return (
+        rows.numbers.shape[1] == rows.lowest.size == rows.highest.size == n_numbers
+        and rows.codes.shape == (len(rows), rows.is_number.size - n_numbers)
+        and len(rows.categories) == rows.codes.shape[1]
+    )
+
+
+def _lies_in_range(rows: MixedRows) -> Any:
+    """Whether the ranges are finite, and every number that is not missing lies in the range of its column."""
+    outside = (rows.numbers < rows.lowest) | (rows.numbers > rows.highest)
+    return np.isfinite(rows.highest - rows.lowest).all() and not outside.any()
+
+
+def _are_categories(values: Any) -> bool:
+    return type(values) is list and len(set(values)) == len(values) and not any(map(is_missing, values))
+
+
+def _has_codes_of_categories(rows: MixedRows) -> bool:
+    most = [len(found) for found in rows.categories]
+    return bool((rows.codes >= MISSING).all() and (rows.codes < np.array(most, dtype=np.int64)).all())
+
+
 RECORDS = {
+    MixedRows: Record(
+        {
+            "numbers": _array(np.float64, 2),
+            "codes": _array(np.int32, 2),
+            "lowest": _array(np.float64, 1),
+            "highest": _array(np.float64, 1),
+            "categories": Rule(
+                "a list of lists of different categories",
+                lambda value: type(value) is list and all(map(_are_categories, value)),
+            ),
+            "is_number": _array(np.bool_, 1),
+            "keys": or_none(
+                Rule("a list of different keys", lambda value: type(value) is list and len(set(value)) == len(value))
+            ),
+        },
+        {
+            "numbers, codes, ranges and categories must fit the columns": _has_shapes,
+            "numbers must lie in the ranges of their columns": _lies_in_range,
+            "codes must be -1 or those of categories": _has_codes_of_categories,
+            "keys must be as many as columns": lambda rows: rows.keys is None or len(rows.keys) == rows.is_number.size,
+        },
+    ),
     NeighborGraph: Record(
         {
             "indices": TABLE,

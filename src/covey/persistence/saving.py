@@ -9,8 +9,7 @@ import json
 import os
 import zipfile
 from io import BytesIO
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from covey.storage.limits import justified
 from covey.storage.whole import whole
 
 
-def save(estimator: Any, path: str | os.PathLike[str], notes: Any = None) -> None:
+def save(estimator: Any, path: str | os.PathLike[str] | BinaryIO, notes: Any = None) -> None:
     """Write a fitted selector or classifier to one file, whole or not at all; an existing file is replaced.
 
     A classifier is saved with its representatives, not with all of X. They may be rows of an array or a sparse matrix,
@@ -36,7 +35,8 @@ def save(estimator: Any, path: str | os.PathLike[str], notes: Any = None) -> Non
     Parameters
     ----------
     estimator : selector or classifier
-    path : path
+    path : path or binary file
+        Where it is written to. A file that is open for writing bytes may also be a pipe, and stays open.
     notes : optional
         Anything made of such values that is to be kept beside the estimator.
 
@@ -58,16 +58,28 @@ def save(estimator: Any, path: str | os.PathLike[str], notes: Any = None) -> Non
     writer = EstimatorWriter()
     encoded = {"content": writer.estimator(estimator), "notes": writer.encode(notes, "notes")}
     content = json.dumps({"format": FORMAT, **encoded, "callable": writer.similarities.callable}).encode()
+    if isinstance(path, str | os.PathLike):
+        with whole(path) as temporary, temporary.open("r+b") as file:
+            _write_packed(file, content, writer)
+    else:
+        made = BytesIO()  # an archive is not written from its beginning to its end, which pipes would need
+        _write_packed(made, content, writer)
+        path.write(made.getbuffer())
+
+
+def _write_packed(file: BinaryIO, content: bytes, writer: Writer) -> None:
+    """Write the archive, unpacked if `load` would take the packed one for an attack on memory."""
     unpacked = len(content) + sum(array.nbytes for array in writer.arrays)
-    with whole(path) as temporary:
-        _write(temporary, content, writer, zipfile.ZIP_DEFLATED)
-        size = temporary.stat().st_size
-        if unpacked > justified(size) or len(content) > most_json(size):  # `load` would take it for an attack on memory
-            _write(temporary, content, writer, zipfile.ZIP_STORED)
+    _write(file, content, writer, zipfile.ZIP_DEFLATED)
+    size = file.tell()
+    if unpacked > justified(size) or len(content) > most_json(size):
+        file.seek(0)
+        file.truncate()
+        _write(file, content, writer, zipfile.ZIP_STORED)
 
 
-def _write(path: Path, content: bytes, writer: Writer, method: int) -> None:
-    with zipfile.ZipFile(path, "w", method) as archive:
+def _write(file: BinaryIO, content: bytes, writer: Writer, method: int) -> None:
+    with zipfile.ZipFile(file, "w", method) as archive:
         archive.writestr(JSON, content)
         for number, array in enumerate(writer.arrays):
             buffer = BytesIO()

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.selectors.state import Facts, Rule, check_facts, check_fields
+from covey.similarity.bits import PackedBits
 from covey.similarity.matrices import check_csr
 from covey.storage.archive import read_array
 
@@ -190,6 +191,8 @@ def _is_unicode(text: str) -> bool:
 def _tag_of(value: Any) -> str | None:
     """The tag of a value, by its exact type; None if files cannot hold the value."""
     kind = type(value)
+    if kind is PackedBits:
+        return "packed"
     if kind in (np.ndarray, np.memmap):
         if value.dtype.kind == "O":
             return "objects"
@@ -279,6 +282,7 @@ FORMS = {
         lambda reader, content: complex(*(typed(part, float) for part in _listed(content, 2))),
     ),
     "array": Form(_write_array, Reader.array),
+    "packed": Form(_write_array, lambda reader, content: PackedBits(reader.array(content))),
     "objects": Form(lambda writer, array: [list(array.shape), writer.items(array.ravel().tolist())], _read_objects),
     "scalar": Form(lambda writer, value: write_scalar(value), _read_scalar),
     "str_": Form(

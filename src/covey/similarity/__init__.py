@@ -6,9 +6,10 @@ Data goes through the files in this order:
    ``similarity`` into a `Similarity`, and takes new names.
 2. `collect.py` turns X into a collection: X under a similarity, checked and prepared once. `collection.py` says what
    every collection can do, and `collections/` has one class for each kind of objects.
-3. `inputs.py`, `frames.py`, `numbers.py`, `matrices.py` and `missing.py` check and convert X for the collections: they
-   recognise the kind of X, read pandas and polars frames, make arrays of numbers, check the indices of sparse matrices,
-   and find missing values.
+3. `inputs.py`, `frames.py`, `numbers.py`, `bits.py`, `matrices.py` and `missing.py` check and convert X for the
+   collections: they recognise the kind of X, read pandas and polars frames, make arrays of numbers, know packed bits,
+   check the indices of sparse matrices, and find missing values. `encoding.py` makes rows of `mixed.py` of tables that
+   hold numbers, categories and missing values.
 4. `equal.py` finds equal objects, which are merged into one object with a multiplicity. `content.py` writes objects as
    bytes that are the same in every process, and `fingerprints.py` makes of them short values that say whether data and
    similarities are the same. `remembered.py` keeps the similarities of a costly function, so that no pair is evaluated
@@ -16,8 +17,8 @@ Data goes through the files in this order:
 5. `space.py` says what a space is: objects on two sides that are asked for similarities by index. `spaces/` has one
    class for each way to compute similarities. All later stages see only spaces, never data.
 6. `rows.py` stores rows of numbers, dense or CSR, for the spaces. `kernels.py` holds the compiled sums over two rows.
-   `bounds.py` computes cheap upper bounds of similarities, and `pool.py` lets several processes call a slow Python
-   function.
+   `bit_rows.py` and `bit_kernels.py` do the same for packed bits. `bounds.py` computes cheap upper bounds of
+   similarities, and `pool.py` lets several processes call a slow Python function.
 7. `mean.py` computes the mean similarity of a space's pairs, exactly or from a sample that `pairs.py` draws.
 `homogeneity.py` offers it to users.
 """

@@ -5,13 +5,16 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Positions
+from covey.similarity.bits import are_packed
 from covey.similarity.collection import Collection, Representatives
 from covey.similarity.collections.matrix import MatrixCollection, MatrixColumns
+from covey.similarity.collections.mixed import MixedCollection
 from covey.similarity.collections.profiles import ProfileCollection
-from covey.similarity.collections.rows import RowCollection
+from covey.similarity.collections.rows import BitCollection, RowCollection
 from covey.similarity.collections.sequence import SequenceCollection
 from covey.similarity.collections.strings import StringCollection
 from covey.similarity.inputs import are_profiles, check_input
+from covey.similarity.named import measure_of
 from covey.similarity.similarity import Similarity
 
 
@@ -51,14 +54,18 @@ def collect_representatives(
 
 
 def _collection(X: Any, similarity: Similarity, estimator: Any) -> Collection:
-    """Choose the class of collections by the similarity, and by whether X holds sets or dicts."""
+    """Choose the class of collections by the similarity, and by whether X holds sets, dicts or packed bits."""
     X = check_input(X)
     if similarity.kind == "matrix":
         return MatrixCollection.of(X, similarity, estimator)
     if similarity.kind == "strings":
         return StringCollection.of(X, similarity)
+    if similarity.kind == "mixed":
+        return MixedCollection.of(X, similarity)
     if similarity.kind in ("objects", "batches"):
         return SequenceCollection.of(X, similarity, estimator)
     if are_profiles(X):
         return ProfileCollection.of(X, similarity)
+    if are_packed(X, measure_of(similarity).domain):
+        return BitCollection.of(X, similarity, estimator)
     return RowCollection.of(X, similarity, estimator)

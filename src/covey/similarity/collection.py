@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from covey.arrays import Floats, Hashes, Indices, Positions
 from covey.runtime.sizes import Sized
+from covey.similarity.bits import PackedBits
 from covey.similarity.equal import Distinct
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
@@ -41,8 +42,9 @@ class Collection(Sized, ABC):
     ----------
     similarity : Similarity
         The similarity that compares the objects.
-    objects : array, CSR array or list
-        The objects in one of three plain forms. In an array, dense or CSR, each row is an object.
+    objects : array, CSR array, list or MixedRows
+        The objects in one of four plain forms. In an array, dense or CSR, and in `MixedRows`, each row is an object.
+        Packed bits are in an array of the class `PackedBits`.
     rows : int array
         For each object, the row of X that it came from.
     given : object
@@ -190,6 +192,10 @@ def _form(part: Collection) -> str:
         form = "a list of objects"
     elif sp.issparse(objects):
         form = f"CSR rows of {shape[1]} columns"
+    elif hasattr(objects, "in_words"):
+        form = objects.in_words
+    elif isinstance(objects, PackedBits):
+        form = f"packed bits in {shape[1]} columns of {objects.dtype}"
     elif objects.dtype.kind in "biuf":
         form = f"{shape[1]} columns of numbers" if len(shape) == 2 else f"numbers of shape {shape[1:]}"
     else:

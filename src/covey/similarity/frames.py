@@ -23,7 +23,7 @@ def is_numeric(X: Any) -> bool:
     Only types are looked at, so that any rows of one table give the same answer.
     """
     if is_frame(X):
-        return all(map(_is_number_type, X.dtypes))
+        return all(map(is_number_type, X.dtypes))
     return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf"
 
 
@@ -32,7 +32,7 @@ def has_one_numpy_type(X: Any) -> bool:
     return len(set(X.dtypes)) == 1 and all(isinstance(dtype, np.dtype) for dtype in X.dtypes)
 
 
-def _is_number_type(dtype: Any) -> bool:
+def is_number_type(dtype: Any) -> bool:
     """Say whether a column's type is that of numbers or truth values, be it of NumPy, pandas (with missing values, or
     Arrow's) or polars.
     """

@@ -181,6 +181,20 @@ def csr_products(left_starts, left_columns, left_values, starts, rows, values, o
                 products[rows[other]] += value * values[other]
 
 
+@njit(cache=True, nogil=True)
+def shares_of_unions(products, a, b, out):  # type: ignore[no-untyped-def]
+    """Divide the number of elements that two sets share by the number that either has, for all pairs of a block.
+
+    The arrays a and b hold the sizes of the sets. Two empty sets share everything.
+    """
+    for i in range(products.shape[0]):
+        common, shares, size = products[i], out[i], a[i]
+        for j in range(common.size):
+            shared = np.float64(common[j])
+            union = size + b[j] - shared
+            shares[j] = shared / union if union > 0 else 1.0
+
+
 class Statistic(NamedTuple):
     """The compiled loops of one sum over coordinates.
 

@@ -6,20 +6,31 @@ the same kind of sum of each row with itself:
 
     cosine     x.y / sqrt(a b)            It is 0 where either vector is zero.
     dot        x.y
-    jaccard    x.y / (a + b - x.y)        For sets, or rows of 0 and 1. Two empty sets score 1.
+    jaccard    x.y / (a + b - x.y)        For sets, or rows of 0 and 1, also packed (`bits.py`). Two empty sets score 1.
     ruzicka    min / (a + b - min)        For non-negative weights. Two empty rows score 1.
     hamming    equal positions / width
     euclidean  1 / (1 + distance)
 
+Gower's similarity compares rows of mixed columns. It is the mean of one term for each column that is filled in both
+rows, and 0 if there is no such column. A column of numbers has the term 1 - |x - y| / range, where the range is that of
+the column in all of X; a query outside of the range has the term 0 where this would be negative. Any other column holds
+categories and has the term 1 if both are equal, and 0 otherwise. A column of equal numbers counts as equal. A row
+without any value has the similarity 0 to all rows, itself included.
+
+One less this similarity is the dissimilarity that J. C. Gower defined in 1971 ("A general coefficient of similarity and
+some of its properties", Biometrics 27), and that `daisy(x, metric = "gower")` of the R package cluster computes, with
+three differences: daisy replaces ordered factors by their ranks, while ordered categories count as categories here;
+daisy has weights for columns; and it answers NA for two rows that have no column in common.
+
 The named similarities of strings are the normalized similarities of rapidfuzz, from 0 to 1. The extra `text` installs
 rapidfuzz.
 
-To add a similarity, add a row to one of the tables below, or call `register_similarity`. Every list of names that a
-user sees is made from these tables.
+To add a similarity, add a row to one of the tables below and its name to `names.py`, or call `register_similarity`.
 """
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -29,6 +40,8 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats
 from covey.similarity.content import code_fingerprint
+from covey.similarity.kernels import shares_of_unions
+from covey.similarity.names import MIXED, STRINGS
 from covey.similarity.similarity import CONVERSIONS, Measure, Rounding, Similarity
 
 
@@ -55,8 +68,9 @@ def _estimate_cosine(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[An
 
 def _estimate_share(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
     """Turn products, which count common elements here, into shares of the union."""
-    common = products.astype(np.float64)
-    return _share(common, a[:, None], b[None, :], 0)
+    shares = np.empty(products.shape)
+    shares_of_unions(products, a, b, shares)
+    return shares
 
 
 def _estimate_nearness(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[Any]:
@@ -84,6 +98,7 @@ MEASURES = {
         term="dot",
         estimate=_estimate_cosine,
         slack=lambda rounding, a, b: np.full(a.size, 2 * rounding.relative),
+        estimate_of=lambda similarity: similarity,
         is_product=True,
         ignores_length=True,
     ),
@@ -94,6 +109,7 @@ MEASURES = {
         with_itself=lambda a: a,
         estimate=lambda products, a, b: products,
         slack=lambda rounding, a, b: 2 * (rounding.relative * np.sqrt(a * b.max()) + rounding.absolute),
+        estimate_of=lambda similarity: similarity,
         is_product=True,
     ),
     "jaccard": Measure(
@@ -103,6 +119,7 @@ MEASURES = {
         domain="binary",
         estimate=_estimate_share,
         slack=lambda rounding, a, b: np.zeros(a.size),  # products of 0 and 1 are exact
+        estimate_of=lambda similarity: similarity,
     ),
     "ruzicka": Measure("minimum", _share, term="minimum", domain="nonnegative"),
     "hamming": Measure("mismatches", lambda mismatches, a, b, width: (width - mismatches) / width),
@@ -117,6 +134,7 @@ DISTANCES = {
         with_itself=np.zeros_like,
         estimate=_estimate_nearness,
         slack=_distance_slack,
+        estimate_of=lambda distance: -distance * distance,
     ),
     "sqeuclidean": Measure(
         "squared",
@@ -125,6 +143,7 @@ DISTANCES = {
         with_itself=np.zeros_like,
         estimate=_estimate_nearness,
         slack=_distance_slack,
+        estimate_of=lambda squared: -squared,
     ),
     "manhattan": Measure("absolute", lambda absolute, a, b, width: absolute, term="dot", with_itself=np.zeros_like),
 }
@@ -133,13 +152,11 @@ DISTANCES = {
 BUILT_IN = frozenset(MEASURES)
 """The names of the similarities of rows that covey has itself. They are known in every process."""
 
-STRINGS = ("indel", "jaro-winkler", "levenshtein", "osa")
-"""Similarities of strings. `spaces/strings.py` says which function of rapidfuzz computes each."""
-
 NAMED: dict[str, Similarity] = {
     **{name: Similarity(name, kind="rows") for name in MEASURES},
     "euclidean": Similarity("euclidean", kind="rows", conversion="inverse"),
     **{name: Similarity(name, kind="strings") for name in STRINGS},
+    **{name: Similarity(name, kind="mixed") for name in MIXED},
     "precomputed": Similarity("precomputed", kind="matrix"),
 }
 """What each name means that a user may pass as ``similarity``."""
@@ -242,7 +259,9 @@ def measure_of(similarity: Similarity) -> Measure:
     return measures[similarity.function]
 
 
-def batched(function: Callable[[Any, Any], Any], *, symmetric: bool = True, batch_size: int = 4096) -> Similarity:
+def batched(
+    function: Callable[[Any, Any], Any], *, symmetric: bool | None = None, batch_size: int = 4096
+) -> Similarity:
     """Make a similarity of a function that scores many pairs in one call.
 
     Parameters
@@ -250,8 +269,8 @@ def batched(function: Callable[[Any, Any], Any], *, symmetric: bool = True, batc
     function : callable
         ``function(A, B)`` returns one number for each pair (A[t], B[t]). A and B are arrays or CSR arrays if the
         objects are rows of numbers, and lists otherwise.
-    symmetric : bool, default=True
-        Whether s(a, b) = s(b, a) for all objects.
+    symmetric : bool, optional
+        Whether s(a, b) = s(b, a) for all objects. By default this is taken to be so, and checked for a few pairs.
     batch_size : int, default=4096
         The most pairs that are passed in one call.
 
@@ -270,7 +289,8 @@ def batched(function: Callable[[Any, Any], Any], *, symmetric: bool = True, batc
     """
     if not (isinstance(batch_size, Integral) and batch_size >= 1):
         raise ValueError(f"batch_size must be an int of at least 1, got {batch_size!r}.")
-    return Similarity(function, symmetric, kind="batches", batch_size=batch_size)
+    declared = symmetric is not None
+    return Similarity(function, symmetric is not False, kind="batches", batch_size=batch_size, declared=declared)
 
 
 def from_distance(
@@ -291,8 +311,8 @@ def from_distance(
         homogeneity and in gains. Under "negative" no similarity is above 0, and such a similarity adds nothing to a
         gain in CRS unless ``gain="count"``.
     symmetric : bool, optional
-        Whether d(a, b) = d(b, a). By default the ``symmetric`` attribute of the callable decides, or True if it has
-        none.
+        Whether d(a, b) = d(b, a). By default the ``symmetric`` attribute of the callable decides. If it has none, this
+        is taken to be so, and checked for a few pairs.
 
     Returns
     -------
@@ -319,8 +339,8 @@ def from_distance(
     base = distance if isinstance(distance, Similarity) else resolve(distance)
     if base.conversion is not None or base.kind not in ("objects", "batches"):
         raise ValueError(f"distance must be a name, a callable d(a, b) or covey.batched(d), got {distance!r}.")
-    symmetric = base.symmetric if symmetric is None else symmetric
-    return Similarity(base.function, symmetric, kind=base.kind, conversion=how, batch_size=base.batch_size)
+    made = replace(base, conversion=how)
+    return made if symmetric is None else replace(made, symmetric=symmetric, declared=True)
 
 
 def similarity_names() -> list[str]:
@@ -353,7 +373,8 @@ def resolve(similarity: Any) -> Similarity:
     if isinstance(similarity, str) and similarity in NAMED:
         return NAMED[similarity]
     if callable(similarity):
-        return Similarity(similarity, symmetric=bool(getattr(similarity, "symmetric", True)))
+        symmetric = getattr(similarity, "symmetric", None)
+        return Similarity(similarity, symmetric is None or bool(symmetric), declared=symmetric is not None)
     is_distance = isinstance(similarity, str) and similarity in DISTANCES
     raise ValueError(
         "similarity must be a callable s(a, b), covey.batched(f), covey.from_distance(d) or one of "

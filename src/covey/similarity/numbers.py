@@ -98,5 +98,5 @@ def check_domain(rows: Any, domain: str, similarity: str) -> None:
         if other.size:
             raise ValueError(
                 f"X must hold sets or rows of 0 and 1 for similarity={similarity!r}, got {other.flat[0]}; "
-                "pass X != 0 or sets, or use 'ruzicka' for weights."
+                "pass X != 0 or sets, or use 'ruzicka' for weights; packed bits must be of type uint8 or uint64."
             )

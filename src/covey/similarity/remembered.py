@@ -20,6 +20,7 @@ from covey.similarity.collection import Collection, Representatives
 from covey.similarity.equal import Distinct
 from covey.similarity.hashing import find_slot
 from covey.similarity.space import Space
+from covey.similarity.spot_check import watch_symmetry
 
 Keys = NDArray[np.uint64]
 
@@ -85,7 +86,8 @@ class Memory:
     def space(self, n_jobs: int | None) -> Space:
         """Return the space that evaluates pairs of all objects with so many threads or processes."""
         if n_jobs not in self._spaces:
-            self._spaces[n_jobs] = self.collection.space(n_jobs)
+            # The spaces that use this one check whether the similarity is symmetric.
+            self._spaces[n_jobs] = self.collection.against(self.collection, n_jobs)
         return self._spaces[n_jobs]
 
 
@@ -111,6 +113,9 @@ class RememberedCollection(Collection):
 
     def representatives(self, positions: Positions) -> Representatives:
         return self._collection.representatives(positions)
+
+    def space(self, n_jobs: int | None = None) -> Space:
+        return watch_symmetry(super().space(n_jobs), self.similarity, self.rows)
 
     def against(self, others: Self, n_jobs: int | None = None) -> "RememberedSpace":
         return RememberedSpace(self._memory, self._numbers, others._numbers, square=others is self, n_jobs=n_jobs)
@@ -158,6 +163,7 @@ class RememberedSpace(Space):
         self._left, self._right = left.astype(np.uint64), right.astype(np.uint64)
 
     def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
+        self.begin()
         a, b = self._left[i], self._right[j]
         if self._unordered:
             a, b = np.minimum(a, b), np.maximum(a, b)
@@ -176,6 +182,11 @@ class RememberedSpace(Space):
         self._table.store(new, scores)
         values[missing] = scores[again]
         return values
+
+    def score_again(self, i: Indices, j: Indices) -> Floats:
+        scores = self._space.score(self._left[i].astype(np.int32), self._right[j].astype(np.int32), counted=False)
+        self.count(i.size)
+        return scores
 
     def n_done(self) -> int:
         return self.n_evaluations + self._space.n_done()  # the space itself counts only what is under way

@@ -1,6 +1,6 @@
-"""Storage of rows of numbers, dense or CSR, for the named similarities.
+"""Storage of rows of numbers, dense or CSR, for the named similarities. `bit_rows.py` stores rows of packed bits.
 
-Both kinds answer the same questions by index. `sums` adds up a statistic over the coordinates of a pair of rows,
+All kinds answer the same questions by index. `sums` adds up a statistic over the coordinates of a pair of rows,
 `own_terms` does the same for each row with itself, and `products` multiplies blocks of rows. Float32 stays float32.
 Booleans and small integers become float32, which holds them exactly. All other numbers become float64.
 """
@@ -21,7 +21,7 @@ array small beside the time for the pairs. The value trades time only; it comes 
 
 
 class Rows(ABC):
-    """What dense and CSR rows have in common.
+    """What all kinds of rows have in common.
 
     Attributes
     ----------
@@ -53,6 +53,11 @@ class Rows(ABC):
             every = np.arange(self.n, dtype=np.int32)
             self._own_terms[statistic] = self.sums(statistic, every, self, every)
         return self._own_terms[statistic]
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """The type of the numbers that `products` returns."""
+        return np.dtype(self.values.dtype)
 
     @property
     @abstractmethod

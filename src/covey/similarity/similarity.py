@@ -5,6 +5,7 @@ closer. Distances come in only through `from_distance`, which turns them into si
 similarities that have names.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats
 
-Kind = Literal["rows", "strings", "objects", "batches", "matrix"]
+Kind = Literal["rows", "strings", "mixed", "objects", "batches", "matrix"]
 """What a similarity compares. This decides which class of collections holds X."""
 
 LARGEST = 1e150
@@ -27,6 +28,13 @@ CONVERSIONS: dict[str, Callable[[Floats], Floats]] = {
     "exponential": lambda distance: np.exp(-distance),
 }
 """How a distance becomes a similarity, for each value of ``how`` in `from_distance`."""
+
+REVERSIONS: dict[str, Callable[[float], float]] = {
+    "inverse": lambda similarity: 1.0 / similarity - 1.0 if similarity > 0 else math.inf,
+    "negative": lambda similarity: -similarity,
+    "exponential": lambda similarity: -math.log(similarity) if similarity > 0 else math.inf,
+}
+"""Which distance becomes a similarity; infinity if every distance gives a larger one."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,9 @@ class Measure:
         block of products into numbers that order pairs as the similarity does. ``slack(rounding, a, b)`` says for each
         row how far its estimates may be wrong, given the `Rounding` of products. Whole blocks are then screened by
         products, and only the pairs that may matter are scored.
+    estimate_of : callable, optional
+        ``estimate_of(value)`` returns the estimate of a pair whose similarity, or distance, is this number. Without it,
+        all pairs are scored to find those that reach a threshold.
     is_product : bool, default=False
         Whether the similarity is the dot product of the two rows. The mean over all pairs is then computed without
         scoring any pair.
@@ -95,6 +106,7 @@ class Measure:
     with_itself: Callable[[Floats], Floats] = np.ones_like
     estimate: Callable[[NDArray[Any], Floats, Floats], NDArray[Any]] | None = None
     slack: Callable[[Rounding, Floats, Floats], Floats] | None = None
+    estimate_of: Callable[[float], float] | None = None
     is_product: bool = False
     ignores_length: bool = False
 
@@ -115,13 +127,16 @@ class Similarity:
 
     Attributes
     ----------
-    kind : {"rows", "strings", "objects", "batches", "matrix"}
-        What the similarity compares: rows of numbers, strings, any two objects, many pairs of objects in one call, or
-        entries of a matrix. `covey.batched` and the named similarities set it.
+    kind : {"rows", "strings", "mixed", "objects", "batches", "matrix"}
+        What the similarity compares: rows of numbers, strings, rows of numbers and categories, any two objects, many
+        pairs of objects in one call, or entries of a matrix. `covey.batched` and the named similarities set it.
     conversion : {"inverse", "negative", "exponential"} or None
         How a distance becomes the similarity. `covey.from_distance` sets it.
     batch_size : int
         The most pairs that are passed in one call. `covey.batched` sets it.
+    declared : bool
+        Whether somebody has said if the similarity is symmetric. It is False for a plain function without an attribute
+        ``symmetric``. Some pairs are then asked in both directions; see `covey.AsymmetryWarning`.
 
     Examples
     --------
@@ -140,6 +155,7 @@ class Similarity:
     kind: Kind = field(default="objects", kw_only=True)
     conversion: str | None = field(default=None, kw_only=True)
     batch_size: int = field(default=4096, kw_only=True)
+    declared: bool = field(default=True, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         if self.kind in ("objects", "batches") and not callable(self.function):
@@ -147,7 +163,7 @@ class Similarity:
 
     def __repr__(self) -> str:
         made_of = self.function if isinstance(self.function, str) else getattr(self.function, "__name__", self.function)
-        named = self.kind in ("rows", "strings")
+        named = self.kind in ("rows", "strings", "mixed")
         shown = f"batched({made_of})" if self.kind == "batches" else f"{made_of!r}" if named else f"{made_of}"
         direction = "" if self.symmetric else ", symmetric=False"
         if self.conversion is not None:
@@ -157,6 +173,10 @@ class Similarity:
     def convert(self, values: Floats) -> Floats:
         """Turn distances into similarities. Values that are similarities already stay as they are."""
         return values if self.conversion is None else CONVERSIONS[self.conversion](values)
+
+    def revert(self, similarity: float) -> float:
+        """Return the distance that becomes this similarity; without a conversion, the similarity itself."""
+        return similarity if self.conversion is None else REVERSIONS[self.conversion](similarity)
 
 
 SimilarityLike = str | Callable[[Any, Any], Any] | Similarity

@@ -89,12 +89,16 @@ class Space(ABC):
         Up to this number of objects, scoring all pairs is about as fast as NN-Descent, which scores few of them.
     n_evaluations : int
         How many similarities were computed so far.
+    n_checks : int
+        How many of these have checked whether the similarity is symmetric (`spot_check.py`).
     n_expected : int or None
         How many similarities will have been computed in the end, or None as long as this is not known.
     interrupt : callable or None
         Called whenever some pairs have been scored. It may raise an error to end the work.
     interrupted_after : int
         How many pairs are scored at most before `interrupt` is called, if no threads are used.
+    before_first : callable or None
+        Called once, before the first pairs are scored.
     """
 
     threaded = False
@@ -106,10 +110,11 @@ class Space(ABC):
     def __init__(self, n_left: int, n_right: int, symmetric: bool, n_jobs: int | None) -> None:
         self.n_left, self.n_right, self.symmetric = n_left, n_right, symmetric
         self.n_jobs, self.executor = n_jobs, Executor(n_jobs if self.threaded else 1)
-        self.n_evaluations = 0
+        self.n_evaluations = self.n_checks = 0
         self.n_expected: int | None = None
         self.interrupt: Callable[[], None] | None = None
         self.interrupted_after = INTERRUPTED_AFTER
+        self.before_first: Callable[[], None] | None = None
         self._lock = threading.Lock()
         self._of_copies: Floats | None = None
 
@@ -118,6 +123,7 @@ class Space(ABC):
 
         Pass ``counted=False`` for pairs that were counted when they were estimated.
         """
+        self.begin()
 
         def score_batch(a: Indices, b: Indices) -> Floats:
             values = self._evaluate(a, b)
@@ -131,6 +137,18 @@ class Space(ABC):
         step = self.interrupted_after if alone and self.interrupt is not None else max(i.size, 1)
         values = [score_batch(i[start : start + step], j[start : start + step]) for start in range(0, i.size, step)]
         return np.concatenate(values) if values else np.empty(0)
+
+    def score_again(self, i: Indices, j: Indices) -> Floats:
+        """Score pairs even if something is known about them already, because the other direction was scored."""
+        return self.score(i, j)
+
+    def begin(self) -> None:
+        """Do what has to be done before the first pairs are scored, once."""
+        if self.before_first is not None:
+            with self._lock:
+                do, self.before_first = self.before_first, None
+            if do is not None:
+                do()
 
     def score_pairs(self, i: Indices, j: Indices, counted: bool = True) -> ScoredPairs:
         """Score unordered pairs from the lower to the higher index, and in the other direction as well if the space is
@@ -162,8 +180,11 @@ class Space(ABC):
 
     @property
     def scan_rate(self) -> float:
-        """The number of evaluations as a share of those that all pairs take."""
-        return self.n_evaluations / max(self.n_pairs, 1)
+        """The number of evaluations as a share of those that all pairs take.
+
+        NN-Descent decides by it, so that checks do not count here: they must not change what it does.
+        """
+        return (self.n_evaluations - self.n_checks) / max(self.n_pairs, 1)
 
     def with_itself(self) -> Floats:
         """Return s(i, i) for each object if this takes no evaluation, and 1 otherwise."""
@@ -198,6 +219,10 @@ class Space(ABC):
         """Return for each row how far its `estimates` may be wrong."""
         raise TypeError(f"{type(self).__name__} has no estimates.")
 
+    def estimate_of(self, similarity: float) -> float | None:
+        """Return the estimate of a pair that has this similarity, or None if this is not known."""
+        return None
+
     def bounds(self) -> UpperBounds | None:
         """Return upper bounds of scores that are much cheaper than scores, or None if there are none."""
         return None
@@ -220,6 +245,9 @@ class RenumberedSpace(Space):
 
     def count(self, evaluations: int) -> None:
         self._space.count(evaluations)
+
+    def begin(self) -> None:
+        self._space.begin()
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         return self._space._evaluate(self._order[i], self._order[j])

@@ -14,7 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from covey.persistence.values import write_scalar
-from covey.similarity.named import STRINGS
+from covey.similarity.names import STRINGS
 from covey.similarity.similarity import Similarity
 
 

@@ -1,4 +1,4 @@
-"""Rows of numbers under a named similarity."""
+"""Rows of numbers, and rows of packed bits, under a named similarity."""
 
 from datetime import date, timedelta
 from functools import cached_property
@@ -7,11 +7,14 @@ from typing import Any, Self
 import numpy as np
 
 from covey.arrays import Hashes, Positions
+from covey.similarity.bit_rows import BitRows
+from covey.similarity.bits import PackedBits, are_packed
 from covey.similarity.collection import Collection
 from covey.similarity.equal import Distinct, distinct_rows, row_hashes
 from covey.similarity.frames import columns, is_frame, is_numeric
 from covey.similarity.inputs import check_input, check_same_kind, first_is
-from covey.similarity.named import STRINGS, measure_of
+from covey.similarity.named import measure_of
+from covey.similarity.names import STRINGS
 from covey.similarity.numbers import check_domain, check_rows, like
 from covey.similarity.rows import Rows, float_type, rows_of
 from covey.similarity.similarity import Measure, Similarity
@@ -51,6 +54,8 @@ class RowCollection(Collection):
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
         X = check_input(X)
         check_same_kind(X, profiles=False)
+        if are_packed(X, self._measure.domain):
+            raise TypeError("X must not hold packed bits, because the X passed to fit did not; unpack X or pack both.")
         _check_columns(X)
         queries = like(check_rows(X, estimator, compared=True), self.objects)
         check_domain(queries, self._measure.domain, self.similarity.function)
@@ -73,6 +78,38 @@ class RowCollection(Collection):
         return type(self)(self.similarity, self.objects[positions], self.rows[positions])
 
 
+class BitCollection(RowCollection):
+    """Rows of packed bits. Each bit is a column of 0 and 1 for the similarity."""
+
+    @classmethod
+    def of(cls, X: Any, similarity: Similarity, estimator: Any = None) -> "BitCollection":
+        """Check X, which holds packed bits, and make a collection of it."""
+        if measure_of(similarity).domain != "binary":
+            raise ValueError(
+                f"X must hold rows of numbers for {similarity!r}, got packed bits; use 'jaccard', or unpack the bits "
+                "by np.unpackbits."
+            )
+        return cls(similarity, PackedBits(check_rows(X, estimator)), given=X)
+
+    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
+        found, wanted = getattr(check_input(X), "dtype", type(X).__name__), self.objects.dtype
+        if found != wanted:
+            raise TypeError(f"X must hold packed bits of type {wanted}, as the X passed to fit, got {found}.")
+        queries = BitRows(PackedBits(check_rows(X, estimator, compared=True)))
+        return RowSpace(self.similarity, self._measure, queries, self._rows, n_jobs)
+
+    @cached_property
+    def _rows(self) -> BitRows:
+        """The rows as words."""
+        return BitRows(self.objects)
+
+    def distinct(self) -> Distinct:
+        return distinct_rows(self._rows.values)
+
+    def content_hashes(self) -> Hashes:
+        return row_hashes(self._rows.values)
+
+
 def _check_columns(X: Any) -> None:
     """Refuse text and dates.
 
@@ -91,5 +128,6 @@ def _check_columns(X: Any) -> None:
             if any(isinstance(value, types) for value in values):
                 raise ValueError(
                     f"X must hold columns of numbers for this similarity, but column {name!r} holds {found}; drop or "
-                    "encode it, or pass similarity= a callable: rows then come to it as dicts."
+                    "encode it, or pass similarity='gower', which takes mixed columns, or a callable: rows then come "
+                    "to it as dicts."
                 )

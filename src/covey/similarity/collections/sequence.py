@@ -16,7 +16,9 @@ from covey.similarity.frames import is_frame, is_numeric
 from covey.similarity.inputs import check_input
 from covey.similarity.numbers import check_rows, like
 from covey.similarity.similarity import Similarity
+from covey.similarity.space import Space
 from covey.similarity.spaces.functions import BatchCaller, Caller, CompiledCaller, FunctionSpace, PairCaller
+from covey.similarity.spot_check import watch_symmetry
 
 
 class SequenceCollection(Collection):
@@ -36,6 +38,9 @@ class SequenceCollection(Collection):
     def n_columns(self) -> int | None:
         """How many columns the objects have if they are rows of numbers. Queries must then be such rows, too."""
         return int(self.objects.shape[1]) if sp.issparse(self.objects) or is_numeric(self.objects) else None
+
+    def space(self, n_jobs: int | None = None) -> Space:
+        return watch_symmetry(super().space(n_jobs), self.similarity, self.rows)
 
     def against(self, others: Self, n_jobs: int | None = None) -> FunctionSpace:
         caller = self._caller(others, "object")

@@ -52,6 +52,9 @@ class MatrixSpace(Space):
     def slack(self, rows: slice) -> Floats:
         return np.zeros(len(range(*rows.indices(self.n_left))))
 
+    def estimate_of(self, similarity: float) -> float | None:
+        return similarity
+
 
 def _is_symmetric(matrix: Any) -> bool:
     """Say whether a matrix equals its transpose. It is compared by blocks of rows, which take little memory."""

@@ -14,8 +14,10 @@ from covey.similarity.space import Space, UpperBounds
 
 
 class RowSpace(Space):
-    """Dense or CSR rows. Scores are computed by compiled code and several threads, and blocks are screened by matrix
-    products where the similarity follows from these.
+    """Dense rows, CSR rows or rows of packed bits.
+
+    Scores are computed by compiled code and several threads, and blocks are screened by matrix products where the
+    similarity follows from these.
 
     `names` holds the row of X of each row of the left side, which errors mention. By default rows are counted from 0.
     """
@@ -48,7 +50,7 @@ class RowSpace(Space):
         if self._measure.term is None:
             return terms
         # Squared lengths are multiplied with each other, and products of rows must not overflow in the rows' type.
-        info = np.finfo(rows.values.dtype)
+        info = np.finfo(rows.precision)
         too_long = np.flatnonzero(~(terms < min(LARGEST, float(info.max) / 4)))
         _refuse(rows, names[too_long], "large", "down")
         if self._measure.ignores_length:  # rows are also divided by their lengths, which must not vanish
@@ -90,6 +92,14 @@ class RowSpace(Space):
         rounding = max(map(_rounding, (self._left, self._right)), key=lambda rounding: rounding.relative)
         return self._measure.slack(rounding, self._left_terms[rows], self._right_terms)
 
+    def estimate_of(self, similarity: float) -> float | None:
+        if self._measure.estimate_of is None:
+            return None
+        value = self._similarity.revert(similarity)
+        if self._similarity.conversion is not None and value < 0:
+            return np.inf  # no distance is below 0, so no pair is so similar
+        return float(self._measure.estimate_of(value))
+
     def bounds(self) -> UpperBounds | None:
         if not (self.screened and self._left.rounds_to_bytes and self._left.width <= WIDEST):
             return None
@@ -111,8 +121,7 @@ def _refuse(rows: Rows, names: Positions, extreme: str, remedy: str) -> None:
     """Raise ValueError if there are any rows that hold too extreme numbers, and name the first of them."""
     if names.size:
         raise ValueError(
-            f"X holds numbers too {extreme} for {rows.values.dtype} arithmetic, first in row {names[0]}; "
-            f"scale X {remedy}."
+            f"X holds numbers too {extreme} for {rows.precision} arithmetic, first in row {names[0]}; scale X {remedy}."
         )
 
 
@@ -122,5 +131,5 @@ def _rounding(rows: Rows) -> Rounding:
     A sum of n rounded products is off by at most about n units of rounding. The 16 further terms are a margin for the
     rounding of what is computed from it.
     """
-    info = np.finfo(rows.values.dtype)
+    info = np.finfo(rows.precision)
     return Rounding((rows.n_terms + 16) * float(info.eps), (rows.n_terms + 16) * float(info.tiny))
