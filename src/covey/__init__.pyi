@@ -15,7 +15,10 @@ from covey.coverage.lower_bound import cover_lower_bound as cover_lower_bound
 from covey.displays import CoverageDisplay as CoverageDisplay
 from covey.displays import PrototypeMapDisplay as PrototypeMapDisplay
 from covey.explanation import Explanation as Explanation
+from covey.graph.above import threshold_graph as threshold_graph
 from covey.graph.build import neighbor_graph as neighbor_graph
+from covey.graph.clustering import Clusters as Clusters
+from covey.graph.clustering import find_clusters as find_clusters
 from covey.graph.graph import NeighborGraph as NeighborGraph
 from covey.graph.recall import Recall as Recall
 from covey.persistence.loading import load as load
@@ -29,6 +32,7 @@ from covey.selectors.ds3 import DS3 as DS3
 from covey.selectors.sharpened import Sharpened as Sharpened
 from covey.selectors.simple import KeepAll as KeepAll
 from covey.selectors.simple import RandomSelector as RandomSelector
+from covey.similarity.bits import PackedBits as PackedBits
 from covey.similarity.homogeneity import homogeneity as homogeneity
 from covey.similarity.mean import Homogeneity as Homogeneity
 from covey.similarity.named import batched as batched
@@ -38,6 +42,7 @@ from covey.similarity.named import similarity_names as similarity_names
 from covey.similarity.pool import OneProcessWarning as OneProcessWarning
 from covey.similarity.similarity import Measure as Measure
 from covey.similarity.similarity import Similarity as Similarity
+from covey.similarity.spot_check import AsymmetryWarning as AsymmetryWarning
 from covey.storage.errors import FileFormatError as FileFormatError
 
 __version__: str

@@ -22,11 +22,10 @@ from covey.features import SimilarityFeatures
 from covey.graph.all_pairs import has_few_nonzero, sample
 from covey.graph.exact import nearest
 from covey.graph.groups import nearest_of_groups
-from covey.rejection import calibrate, check_unknown_label, thresholds
+from covey.rejection import DEFAULT, calibrate, thresholds, unknown_answer
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.progress import progress
-from covey.selectors.base import Selector
-from covey.selectors.crs import CRS
+from covey.selectors.crs import CRS, takes_collection
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import check_labels, clusters, exact_array
 from covey.selectors.state import (
@@ -47,6 +46,7 @@ from covey.selectors.state import (
 )
 from covey.similarity.collect import collect, collect_representatives
 from covey.similarity.collection import Representatives
+from covey.similarity.mixed import MixedRows
 from covey.similarity.named import is_precomputed, resolve
 from covey.similarity.space import Space
 from covey.similarity.types import Labels, Objects
@@ -74,7 +74,8 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         unknown objects. Classes that win fewer than 1 / rejection_rate - 1 objects of X share one bar; if all of these
         are still too few, objects that they win are never rejected.
     unknown_label : default=-1
-        The answer for rejected objects. It must have the type of the labels and must not be one of them.
+        The answer for rejected objects. It must have the type of the labels and must not be one of them. If the labels
+        are texts, the default stands for "unknown".
 
     Attributes
     ----------
@@ -82,9 +83,9 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         The labels, sorted.
     selector_ : selector
         The fitted selector.
-    representatives_ : array, CSR array or list
+    representatives_ : array, CSR array, list or MixedRows
         The selected objects, in the order of their rows in X. If similarities are precomputed, these are only the row
-        numbers.
+        numbers. Under "gower" they are encoded, with the ranges of all columns of X.
     rejection_bars_ : float array
         For each class, the similarity below which an object that it wins is rejected. It is there only after a fit with
         ``reject="calibrated"``.
@@ -128,7 +129,8 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         "classes_": LABELS,
         "selector_": SELECTOR,
         "representatives_": Rule(
-            "an array, a CSR array or a list", lambda value: isinstance(value, np.ndarray | sp.csr_array | list)
+            "an array, a CSR array, a list or MixedRows",
+            lambda value: isinstance(value, np.ndarray | sp.csr_array | list | MixedRows),
         ),
         "_rows": Rule(  # files hold it, although it follows from the selector
             "the rows of the representatives",
@@ -162,7 +164,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         *,
         reject: float | str | None = None,
         rejection_rate: float = 0.05,
-        unknown_label: Any = -1,
+        unknown_label: Any = DEFAULT,
     ) -> None:
         self.selector = selector
         self.reject = reject
@@ -171,7 +173,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
 
     @whole_or_nothing
     @with_callbacks
-    def fit(self, X: Objects, y: Labels) -> Self:
+    def fit(self, X: Objects, y: Labels, **fit_params: Any) -> Self:
         """Select representatives of each class.
 
         Parameters
@@ -181,6 +183,8 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
             Objects to classify are then rows of similarities, with a column for each object of this X.
         y : sequence of labels
             The class of each object.
+        **fit_params
+            What the `fit` of the selector takes beside X and y, such as `sample_weight` and `include` of `covey.CRS`.
 
         Returns
         -------
@@ -199,9 +203,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         if y.dtype.kind != "O":  # such arrays may hold integers that scikit-learn refuses, since no type of NumPy can
             check_classification_targets(y)
         with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
-            # A selector with a `fit` of its own expects X as the user has passed it.
-            given = collection if getattr(type(selector), "fit", None) is Selector.fit else X
-            self.selector_ = selector.fit(given, y)
+            self.selector_ = selector.fit(collection if takes_collection(selector) else X, y, **fit_params)
         self.classes_ = np.unique(y)
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, collection.representatives(rows))
@@ -392,7 +394,8 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         """
         if self.reject is None:
             return self.classes_[winners]
-        answers = np.array([*self.classes_.tolist(), self.unknown_label], dtype=object)
+        unknown = unknown_answer(self.unknown_label, self.classes_)
+        answers = np.array([*self.classes_.tolist(), unknown], dtype=object)
         answers = answers if self.classes_.dtype.kind == "O" else exact_array(answers)
         return answers[np.where(rejected, -1, winners)]
 
@@ -405,7 +408,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         self._check_parameters()
         if self.reject is None:
             return np.full(self.classes_.size, -np.inf)
-        check_unknown_label(self.unknown_label, self.classes_)
+        unknown_answer(self.unknown_label, self.classes_)
         if self.reject == "threshold":
             return thresholds(self.selector_.prototypes_)
         if self.reject == "calibrated":

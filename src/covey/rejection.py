@@ -40,6 +40,11 @@ from covey.runtime.progress import progress
 from covey.similarity.collection import Collection
 from covey.similarity.space import Space
 
+DEFAULT = -1
+"""The default of `unknown_label`."""
+UNKNOWN = "unknown"
+"""What the default stands for if labels are texts, which have no number among them."""
+
 
 def thresholds(prototypes: Mapping[Any, Prototype]) -> Floats:
     """Return the threshold of each prototype as its bar. Raise ValueError if one has none.
@@ -147,8 +152,18 @@ def _n_allowed(kinds: Positions, rate: float) -> int:
     return min(int(np.floor(rate * (kinds.size + weight) - weight + rounding)), kinds.size - 1)
 
 
-def check_unknown_label(label: Any, classes: NDArray[Any]) -> None:
-    """Raise an error unless the label is of the type of the classes and is none of them."""
+def unknown_answer(label: Any, classes: NDArray[Any]) -> Any:
+    """Return the answer for rejected objects: the label itself, or if it is the default, one of the classes' type.
+
+    Raise an error unless the answer is of the type of the classes and is none of them.
+    """
+    if _is_default(label) and all(isinstance(other, str) for other in classes.tolist()):
+        if UNKNOWN in classes.tolist():
+            raise ValueError(
+                f"unknown_label must be given if {UNKNOWN!r} is a class, got the default {label!r}, which stands for "
+                f"{UNKNOWN!r} if labels are texts; choose another text."
+            )
+        return UNKNOWN
     if not _same_type(label, classes):
         raise TypeError(
             f"unknown_label must be of the labels' type, got {label!r} for labels such as "
@@ -156,6 +171,11 @@ def check_unknown_label(label: Any, classes: NDArray[Any]) -> None:
         )
     if label in classes.tolist():
         raise ValueError(f"unknown_label must not be a class, got {label!r}; choose another.")
+    return label
+
+
+def _is_default(label: Any) -> bool:
+    return isinstance(label, int | np.integer) and not isinstance(label, bool) and label == DEFAULT
 
 
 def _same_type(label: Any, classes: NDArray[Any]) -> bool:

@@ -6,12 +6,15 @@ An object r *covers* x if r is among x's neighbors with a similarity of at least
 2. The *gain* of an object is what it would newly cover, itself included: the sum of the similarities, or the number.
 3. Pick the object with the largest gain, whether it is covered already or not. Of equal gains, the lowest index wins.
    Subtract what it covers from the gains of all objects.
-4. Stop when ceil(coverage * n) objects are covered.
+4. Stop when ceil(coverage * n) objects are covered, or when as many are picked as the caller wants.
 
-`gains.py` says how gains are computed and compared, and `picking.py` has the loop that picks.
+Objects that the caller wants to be representatives are picked first. `edges.py` cuts the edges, `weights.py` says how
+much each object counts, `gains.py` how gains are computed and compared, and `picking.py` has the loop that picks.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,19 +22,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Integers
-from covey.coverage.gains import (
-    ROUNDED_BITS,
-    check_coverage,
-    in_units,
-    kept_edges,
-    largest_gain,
-    own_in_units,
-    required,
-    similarity_weights,
-    unit_for,
-)
-from covey.coverage.picking import NO_GAIN, pick
+from covey.coverage.edges import by_coverer, edges_of, some_edges
+from covey.coverage.gains import check_coverage, required
+from covey.coverage.picking import NO_GAIN, NOTHING_FIRST, pick
 from covey.coverage.refine import STEPS, improve
+from covey.coverage.weights import Weights, check_multiplicity, counts_of, weights_of
 from covey.graph.graph import NeighborGraph
 from covey.similarity.types import SparseMatrix
 
@@ -55,9 +50,13 @@ class Cover:
     covered_by : int array of shape (n,)
         For each object the representative that covered it first, or -1 if none does. A representative covers itself.
     coverage : float
-        The share of objects that are covered. An object with a multiplicity of m counts m times.
+        The share of objects that are covered. An object with a multiplicity of m counts m times, and one with a sample
+        weight by its weight.
     n_orphans : int
         How many objects neither an edge nor an equal object can cover.
+    first_covered_by : int array of shape (n,)
+        The same as `covered_by`, except that a representative may have been covered by another one before it was
+        picked. The first m representatives alone cover all objects of which this is one of them.
     """
 
     indices: NDArray[np.intp]
@@ -65,6 +64,7 @@ class Cover:
     covered_by: NDArray[np.intp]
     coverage: float
     n_orphans: int
+    first_covered_by: NDArray[np.intp]
 
 
 def cover(
@@ -76,77 +76,123 @@ def cover(
     on_orphan: str = "self",
     with_itself: Floats | None = None,
     multiplicity: Integers | None = None,
+    sample_weight: Floats | None = None,
+    include: Sequence[int] | Integers = (),
+    size: int | None = None,
     refine: bool = False,
 ) -> Cover:
-    """Pick few objects that cover at least a share of all.
+    """Pick few objects that cover a share of all, or a given number of objects that cover as much as possible.
 
     Parameters
     ----------
     graph : NeighborGraph or sparse matrix
-        The neighbors of each object. A matrix is read by `NeighborGraph.from_csr`.
+        The neighbors of each object. Row x of a matrix stores the similarities of x's neighbors.
     coverage : float, default=0.95
         The share of objects to cover, in (0, 1].
     threshold : float, optional
         Edges less similar than this are dropped. By default, all edges are kept.
     gain : {"similarity", "count"}, default="similarity"
-        Whether a newly covered object counts with its similarity or as 1. A similarity below 0 counts nothing, but the
-        object is covered all the same.
+        Whether a newly covered object counts with its similarity, if that is above 0, or as 1.
     on_orphan : {"self", "outlier"}, default="self"
-        "self" picks orphans to cover themselves as long as coverage falls short. "outlier" leaves them uncovered, so
-        that coverage may end below the share asked for. At least one object is picked in any case.
+        Whether orphans are picked to cover themselves, or stay uncovered. At least one object is picked in any case.
     with_itself : float array of shape (n,), optional
         What each object counts in its own gain; 1 by default, and wherever the given number is not positive.
     multiplicity : int array of shape (n,), optional
         How many equal objects each object stands for, 1 by default. It counts so many times in gains and in coverage.
+    sample_weight : float array of shape (n,), optional
+        How much each object counts in gains and in coverage, instead of its multiplicity.
+    include : sequence of int, default=()
+        Objects that must be representatives. They are picked first, in this order.
+    size : int, optional
+        How many objects to pick instead of reaching `coverage`. If fewer cover all, the least similar ones follow.
     refine : bool, default=False
-        Whether to look for a smaller choice that covers as much, by a local search that starts from the greedy one.
+        Whether a local search looks for fewer objects that cover as much. It cannot be combined with `size`.
     """
-    check_coverage(coverage)
-    _check_choices(gain, on_orphan, refine)
+    _check_choices(coverage, gain, on_orphan, refine, size)
     edges = edges_of(graph, threshold)
-    copies = _check_multiplicity(multiplicity, edges.shape[0])
-    n_required = required(coverage, int(copies.sum()))
+    copies = check_multiplicity(multiplicity, edges.shape[0])
+    counts, first = counts_of(copies, sample_weight), _check_include(include, edges.shape[0], size)
+    weights = weights_of(edges, gain, with_itself, counts)
     orphans = (np.diff(edges.indptr) == 0) & (copies == 1)  # equal objects cover each other
-    weights = _integer_weights(edges, gain, with_itself, copies)
-    if on_orphan == "outlier":
-        weights.own[orphans] = 0
-    picked, gains_picked, covered_by = _pick(edges, weights, copies, n_required)
-    if refine:
-        n_covered = int(copies[covered_by >= 0].sum())
-        kept = _refined(edges, weights.own > 0, copies, picked, min(n_required, n_covered))
-        picked, gains_picked, covered_by = _pick(*_restrict(kept, edges, weights), copies, int(copies.sum()))
-    share = float(copies[covered_by >= 0].sum() / copies.sum())
-    return Cover(picked, gains_picked / weights.unit, covered_by, share, int(orphans.sum()))
+    weights.own[orphans & (on_orphan == "outlier")] = 0
+    found = _found(edges, weights, counts.amounts, coverage if size is None else 1.0, first, size, refine)
+    return found.as_cover(weights.unit, counts.amounts, int(orphans.sum()))
 
 
-@dataclass(frozen=True)
-class Weights:
-    """What each edge and each object itself adds to a gain, as whole numbers of units.
+def _found(
+    edges: sp.csr_array,
+    weights: Weights,
+    amounts: Integers,
+    coverage: float,
+    first: Integers,
+    size: int | None,
+    refine: bool,
+) -> "Picked":
+    """Pick the objects `first` and then greedily, until the coverage is reached or there are `size` of them."""
+    n_required = required(coverage, int(amounts.sum()))
+    found = _pick(edges, weights, amounts, n_required, first, amounts.size if size is None else size)
+    if size is not None:
+        return found.filled_up(edges, size)
+    if not refine:
+        return found
+    n_covered = int(amounts[found.covered_by >= 0].sum())
+    kept = _refined(edges, weights.own > 0, amounts, found.indices, first.size, min(n_required, n_covered))
+    return _pick(*_restrict(kept, edges, weights), amounts, int(amounts.sum()), first, amounts.size)
 
-    A similarity of 1 has `unit` units. Gains are compared without their last `rounded` bits.
-    """
 
-    edges: Integers
-    own: Integers
-    unit: float
-    rounded: int
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """The picked objects, their gains in units, and for each object which of them covers it first, or -1."""
+
+    indices: NDArray[np.intp]
+    gains: Integers
+    covered_by: NDArray[np.intp]
+
+    def as_cover(self, unit: float, amounts: Integers, n_orphans: int) -> Cover:
+        """Return the result. A similarity of 1 has `unit` units, and the amounts say how much each object counts."""
+        covered_by = self.covered_by.copy()
+        covered_by[self.indices] = self.indices
+        share = float(amounts[covered_by >= 0].sum() / amounts.sum())
+        return Cover(self.indices, self.gains / unit, covered_by, share, n_orphans, self.covered_by)
+
+    def filled_up(self, edges: sp.csr_array, size: int) -> "Picked":
+        """Pick further objects up to this number: those that are least similar to what covers them come first.
+
+        Nothing else is left to decide by, because all that can be covered is covered. An object that nothing covers is
+        not picked.
+        """
+        if self.indices.size >= size:
+            return self
+        rows = np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
+        used = edges.indices == self.covered_by[rows]
+        left = np.ones(edges.shape[0], dtype=bool)
+        left[self.indices] = False
+        used &= left[rows]
+        candidates, similarities = rows[used], edges.data[used]
+        more = candidates[np.lexsort((candidates, similarities))][: size - self.indices.size]
+        gains = np.append(self.gains, np.zeros(more.size, dtype=self.gains.dtype))
+        return Picked(np.append(self.indices, more), gains, self.covered_by)
 
 
-def _pick(edges: sp.csr_array, weights: Weights, copies: Integers, n_required: int) -> tuple[Any, Any, Any]:
-    """The picked objects, their gains in units, and for each object by which of them it is covered."""
-    reverse = _reversed(edges)
+def _pick(
+    edges: sp.csr_array, weights: Weights, amounts: Integers, n_required: int, first: Integers, n_most: int
+) -> Picked:
+    """Pick the objects `first` and then greedily, until `n_required` are covered or `n_most` are picked."""
+    reverse = by_coverer(edges)
     graph = (edges.indptr, edges.indices, weights.edges, reverse.indptr, reverse.indices)
-    picked: tuple[Any, Any, Any] = pick(*graph, weights.own, copies, weights.rounded, n_required, NO_GAIN, 1)
-    return picked
+    return Picked(*pick(*graph, weights.own, amounts, weights.rounded, n_required, NO_GAIN, 1, first, n_most))
 
 
 def _refined(
-    edges: sp.csr_array, counts_itself: Flags, copies: Integers, picked: Integers, n_required: int
+    edges: sp.csr_array, counts_itself: Flags, amounts: Integers, picked: Integers, n_fixed: int, n_required: int
 ) -> Integers:
-    """At most as many representatives as were picked, which cover at least `n_required` objects."""
-    reverse = _reversed(edges)
+    """At most as many representatives as were picked, which cover at least `n_required` objects.
+
+    The first `n_fixed` of them stay in any case.
+    """
+    reverse = by_coverer(edges)
     graph = (edges.indptr, edges.indices, reverse.indptr, reverse.indices)
-    kept: Integers = improve(*graph, counts_itself, copies, picked, n_required, STEPS * counts_itself.size)
+    kept: Integers = improve(*graph, counts_itself, amounts, picked, n_fixed, n_required, STEPS * counts_itself.size)
     return kept
 
 
@@ -159,63 +205,35 @@ def _restrict(kept: Integers, edges: sp.csr_array, weights: Weights) -> tuple[sp
     may_cover = np.zeros(weights.own.size, dtype=bool)
     may_cover[kept] = True
     remaining = may_cover[edges.indices]
-    starts = np.concatenate([[0], np.cumsum(remaining)])[edges.indptr]
     own = np.where(may_cover, np.maximum(weights.own, 1), 0)
-    edges = sp.csr_array((edges.data[remaining], edges.indices[remaining], starts), shape=edges.shape)
-    return edges, Weights(np.maximum(weights.edges[remaining], 1), own, weights.unit, weights.rounded)
+    restricted = Weights(np.maximum(weights.edges[remaining], 1), own, weights.unit, weights.rounded)
+    return some_edges(edges, remaining), restricted
 
 
-def _reversed(edges: sp.csr_array) -> sp.csc_array:
-    """The edges by coverer: column r holds the objects that r covers. Its values are of no use."""
-    return sp.csr_array((np.zeros(edges.nnz, np.int8), edges.indices, edges.indptr), shape=edges.shape).tocsc()
-
-
-def _check_choices(gain: str, on_orphan: str, refine: bool) -> None:
-    """Raise an error that names the choices if one of these is none of them."""
+def _check_choices(coverage: float, gain: str, on_orphan: str, refine: bool, size: Any) -> None:
+    """Raise an error that says what is allowed if one of these is not."""
+    check_coverage(coverage)
     if gain not in GAINS:
         raise ValueError(f"gain must be one of {list(GAINS)}, got {gain!r}.")
     if on_orphan not in ORPHANS:
         raise ValueError(f"on_orphan must be one of {list(ORPHANS)}, got {on_orphan!r}.")
     if not isinstance(refine, bool | np.bool_):
         raise TypeError(f"refine must be True or False, got {refine!r}.")
+    if size is not None and not (isinstance(size, Integral) and int(size) >= 1):
+        raise ValueError(f"size must be a whole number of at least 1, or None, got {size!r}.")
+    if size is not None and refine:
+        raise ValueError("refine looks for fewer representatives, but size says how many there are; pass one of them.")
 
 
-def edges_of(graph: NeighborGraph | SparseMatrix, threshold: float | None) -> sp.csr_array:
-    """A matrix whose row x holds the objects that cover x by an edge, and their similarities."""
-    if not isinstance(graph, NeighborGraph):
-        graph = NeighborGraph.from_csr(graph)
-    kept = kept_edges(graph.indices, graph.similarities, threshold)
-    starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
-    n = graph.n_objects
-    return sp.csr_array((graph.similarities[kept], graph.indices[kept], starts), shape=(n, n))
-
-
-def _check_multiplicity(multiplicity: Integers | None, n: int) -> Integers:
-    """The multiplicity of each of n objects as int64, 1 by default; ValueError if it is anything but that."""
-    if multiplicity is None:
-        return np.ones(n, dtype=np.int64)
-    copies = np.asarray(multiplicity)
-    if copies.shape != (n,) or copies.dtype.kind not in "iu" or (copies < 1).any():
-        raise ValueError(f"multiplicity must hold a whole number of at least 1 for each of the {n} objects.")
-    return copies.astype(np.int64)
-
-
-def _check_with_itself(with_itself: Floats | None, n: int) -> Floats:
-    """The similarity of each of n objects with itself, 1 by default; ValueError unless these are finite numbers."""
-    if with_itself is None:
-        return np.ones(n)
-    itself = np.asarray(with_itself)
-    if itself.shape != (n,) or itself.dtype.kind not in "fiub" or not np.isfinite(itself).all():
-        raise ValueError(f"with_itself must hold a finite number for each of the {n} objects.")
-    return itself.astype(np.float64)
-
-
-def _integer_weights(edges: sp.csr_array, gain: str, with_itself: Floats | None, copies: Integers) -> Weights:
-    """The weights for a gain, in units that are a power of 2, as fine as the largest possible gain allows."""
-    copies_covered = np.repeat(copies, np.diff(edges.indptr))
-    if gain == "count":
-        return Weights(copies_covered, copies.copy(), 1.0, 0)
-    itself = _check_with_itself(with_itself, copies.size)
-    weights, own = similarity_weights(edges.data, copies_covered, itself, copies)
-    unit = unit_for(largest_gain(edges.indices, weights, own))
-    return Weights(in_units(weights, unit), own_in_units(own, unit), unit, ROUNDED_BITS)
+def _check_include(include: Any, n: int, size: int | None) -> Integers:
+    """Return the objects that must be picked, or raise ValueError unless they are different numbers of objects."""
+    first = np.asarray(include)
+    if first.size == 0:
+        return NOTHING_FIRST
+    if first.ndim != 1 or first.dtype.kind not in "iu" or first.min() < 0 or first.max() >= n:
+        raise ValueError(f"include must hold numbers of objects from 0 to {n - 1}, got {include!r}.")
+    if np.unique(first).size < first.size:
+        raise ValueError("include must name each object once.")
+    if size is not None and first.size > size:
+        raise ValueError(f"size must allow for the {first.size} objects to include, got {size}.")
+    return first.astype(np.int64)

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Floats
+from covey.coverage.edges import edges_of
 from covey.coverage.gains import check_coverage, required
-from covey.coverage.greedy import edges_of
 from covey.graph.graph import NeighborGraph
 from covey.similarity.types import SparseMatrix
 
@@ -38,7 +38,7 @@ def cover_lower_bound(
     Parameters
     ----------
     graph : NeighborGraph or sparse matrix
-        The neighbors of each object. A matrix is read by `NeighborGraph.from_csr`.
+        The neighbors of each object. Row x of a matrix stores the similarities of x's neighbors.
     coverage : float, default=0.95
         The share of objects to cover, in (0, 1].
     threshold : float, optional

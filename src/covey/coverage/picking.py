@@ -12,20 +12,24 @@ from covey.coverage.gains import comparison_key
 NO_GAIN = (0, 0)
 """The key and the index of the first object with a gain of 0. Picking stops there if all objects are at hand."""
 
+NOTHING_FIRST = np.empty(0, dtype=np.int64)
+"""No object has to be picked before the greedy choice begins."""
+
 
 @njit(cache=True, nogil=True)
 def pick(  # type: ignore[no-untyped-def]
-    starts, coverers, weights, reverse_starts, reverse, own, copies, rounded, n_required, floor, n_least
+    starts, coverers, weights, reverse_starts, reverse, own, copies, rounded, n_required, floor, n_least, first, n_most
 ):
-    """Pick greedily until `n_required` objects are covered or the best object does not come before the floor.
+    """Pick the objects `first`, then greedily until `n_required` objects are covered, `n_most` are picked, or the best
+    object does not come before the floor.
 
     The floor is a key and an index. An object comes before it if its gain has a larger key, or an equal one and the
-    object a lower index. The floor (0, 0) stops picking where no gain is left. The first `n_least` objects are picked
+    object a lower index. The floor (0, 0) stops picking where no gain is left. At least `n_least` objects are picked
     whatever their gains are.
 
     `coverers` and `weights` from starts[x] on belong to the edges of object x; `reverse` from reverse_starts[r] on
-    holds the objects that r covers. The picked objects, their gains and for each object its representative are
-    returned.
+    holds the objects that r covers. The picked objects, their gains and for each object the first that covers it are
+    returned. An object may be covered by another one first and be picked later.
     """
     n = own.size
     gains, keys = own.copy(), np.empty(n, dtype=np.int64)
@@ -37,20 +41,23 @@ def pick(  # type: ignore[no-untyped-def]
     covered_by = np.full(n, -1, dtype=np.int64)
     picked, gains_picked = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     n_picked, n_covered, size = 0, 0, n
-    while n_covered < n_required:
-        best = heap[0]
-        key = comparison_key(gains[best], rounded)
-        if keys[best] != key:
-            keys[best] = key
+    while n_picked < first.size or (n_covered < n_required and n_picked < n_most):
+        if n_picked < first.size:
+            best = first[n_picked]  # it stays on the heap, where it will have no gain left
+        else:
+            best = heap[0]
+            key = comparison_key(gains[best], rounded)
+            if keys[best] != key:
+                keys[best] = key
+                sink(heap, size, keys)
+                continue
+            if n_picked >= n_least and (key < floor[0] or (key == floor[0] and best >= floor[1])):
+                break
+            size -= 1
+            heap[0] = heap[size]
             sink(heap, size, keys)
-            continue
-        if n_picked >= n_least and (key < floor[0] or (key == floor[0] and best >= floor[1])):
-            break
         picked[n_picked], gains_picked[n_picked] = best, gains[best]
         n_picked += 1
-        size -= 1
-        heap[0] = heap[size]
-        sink(heap, size, keys)
         for t in range(reverse_starts[best] - 1, reverse_starts[best + 1]):
             x = best if t < reverse_starts[best] else reverse[t]  # the first is the object itself
             if covered_by[x] < 0:
@@ -59,7 +66,6 @@ def pick(  # type: ignore[no-untyped-def]
                 for edge in range(starts[x], starts[x + 1]):
                     gains[coverers[edge]] -= weights[edge]
                 covered_by[x] = best
-        covered_by[best] = best
     return picked[:n_picked], gains_picked[:n_picked], covered_by
 
 

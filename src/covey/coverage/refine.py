@@ -26,8 +26,10 @@ SEED = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, nogil=True)
-def improve(starts, coverers, reverse_starts, reverse, counts_itself, copies, chosen, n_required, n_steps):  # type: ignore[no-untyped-def]
+def improve(starts, coverers, reverse_starts, reverse, counts_itself, copies, chosen, n_fixed, n_required, n_steps):  # type: ignore[no-untyped-def]
     """Search for representatives, at most as many as `chosen`, that cover at least `n_required` objects.
+
+    The first `n_fixed` of the chosen ones stay in any case.
 
     `coverers` from starts[x] on holds the objects that cover x, and `reverse` from reverse_starts[r] on those that r
     covers. `counts_itself` says which objects count in their own gain; an orphan that shall stay an outlier does not.
@@ -46,9 +48,11 @@ def improve(starts, coverers, reverse_starts, reverse, counts_itself, copies, ch
         covered += add(graph, chosen[t], n_covering, gains)
     removed, added = np.empty(2, np.int64), np.empty(2, np.int64)
     for _ in range(n_steps):
+        if size == n_fixed:
+            break
         seed = draw(seed)
-        removed[0] = chosen[np.int64(seed % np.uint64(size))]
-        removed[1] = nearby(graph, removed[0], place, seed >> np.uint64(32))
+        removed[0] = chosen[n_fixed + np.int64(seed % np.uint64(size - n_fixed))]
+        removed[1] = nearby(graph, removed[0], place, n_fixed, seed >> np.uint64(32))
         n_removed = 2 if removed[1] != removed[0] else 1
         before, n_added = covered, 0
         for r in removed[:n_removed]:
@@ -107,8 +111,8 @@ def change_gains(starts, coverers, counts_itself, x, change, gains):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def nearby(graph, r, place, seed):  # type: ignore[no-untyped-def]
-    """A representative near r, or r itself if none is found.
+def nearby(graph, r, place, n_fixed, seed):  # type: ignore[no-untyped-def]
+    """A representative near r that may be removed, or r itself if none is found.
 
     From r, go to a random object that r covers, and from there to a random object that covers it. The first other
     representative that covers this one is returned; if there is none, this object itself, if it is a representative.
@@ -121,9 +125,9 @@ def nearby(graph, r, place, seed):  # type: ignore[no-untyped-def]
     if n_coverers > 0:
         x = coverers[starts[x] + np.int64((seed >> np.uint64(8)) % np.uint64(n_coverers))]
     for u in coverers[starts[x] : starts[x + 1]]:
-        if place[u] >= 0 and u != r:
+        if place[u] >= n_fixed and u != r:
             return u
-    return x if place[x] >= 0 else r
+    return x if place[x] >= n_fixed else r
 
 
 @njit(cache=True, nogil=True)

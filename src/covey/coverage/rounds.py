@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from covey.arrays import Floats, Indices, Integers
 from covey.coverage.gains import check_coverage, required
-from covey.coverage.picking import NO_GAIN, pick
+from covey.coverage.picking import NO_GAIN, NOTHING_FIRST, pick
 from covey.coverage.shards import Bits, Facts, Proposal, Scale, scale_of
 
 FIRST_EDGES = 1 << 18
@@ -162,7 +162,9 @@ def pick_from(proposals: Sequence[Proposal], scale: Scale, n_missing: int, at_le
     key, row = min((proposal.bound for proposal in proposals), key=_order)
     floor = NO_GAIN if key == 0 else (key, int(np.searchsorted(objects, row)))
     graph = (edges.indptr, edges.indices, edges.data, covers.indptr, covers.indices)
-    picked, gains, by = pick(*graph, own, copies, scale.rounded, n_missing, floor, int(at_least_one))
+    picked, gains, by = pick(
+        *graph, own, copies, scale.rounded, n_missing, floor, int(at_least_one), NOTHING_FIRST, own.size
+    )
     n_covered = int(copies[by >= 0].sum())
     ends = np.cumsum([proposal.rows.size for proposal in proposals])
     shards = np.searchsorted(ends, np.searchsorted(candidates, objects[picked]), side="right")

@@ -24,4 +24,6 @@ Data goes through the files in this order:
 
 4. `lists.py` holds the neighbor lists while they are being filled. All files above write into them.
 5. `graph.py` is the result (`NeighborGraph`), checked and read-only. It also reads graphs that were made elsewhere.
+6. `clustering.py` finds clusters of objects without labels in such a graph: groups with many links among them
+   (`communities.py`), or dense places (`density.py`).
 """

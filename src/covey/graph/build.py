@@ -59,8 +59,8 @@ def neighbor_graph(
     method : {"auto", "exact", "nn-descent"}, default="auto"
         "exact" evaluates all pairs. "nn-descent" evaluates few pairs and finds most neighbors. "auto" is exact for up
         to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where all pairs are evaluated about as
-        fast as few: for up to 10 000 dense or 20 000 CSR rows under cosine, dot, euclidean and jaccard (by matrix
-        products), for up to 5 000 strings under the named similarities of strings, and for precomputed matrices.
+        fast as few: for up to 10 000 dense rows, 20 000 CSR rows or 40 000 rows of packed bits under cosine, dot,
+        euclidean and jaccard, for up to 5 000 strings under the named similarities, and for precomputed matrices.
     sample_rate : float, default=0.7
         The share of the entries of a list that NN-Descent joins in one round.
     tol : float, default=0.001

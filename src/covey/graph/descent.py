@@ -34,7 +34,8 @@ from covey.graph.evaluator import Evaluator
 from covey.graph.forest import plant_forest, plant_tree
 from covey.graph.landmarks import start_from_landmarks
 from covey.graph.lists import NeighborLists
-from covey.graph.recall import RandomPairs, Recall
+from covey.graph.random_pairs import RandomPairs
+from covey.graph.recall import Recall
 from covey.runtime.executor import share_out
 from covey.similarity.space import ScoredPairs, Space
 

@@ -77,7 +77,7 @@ def nearest_across(forward: Space, backward: Space, k: int, symmetric: bool) -> 
         estimates = forward.estimates(rows, columns)
         forward.count(estimates.size)
         left.screen(estimates, rows, columns)
-        right.screen(np.ascontiguousarray(estimates.T), columns, rows)
+        right.screen(estimates, columns, rows, by_columns=True)
 
     forward.executor.run(search, tiles, products=True)
     return left.lists, right.lists
@@ -109,16 +109,22 @@ class _Search:
         self.space.count(n_pairs)
         self.screen(estimates, rows, columns)
         if self.others and self.space.symmetric and row != column:
-            self.screen(np.ascontiguousarray(estimates.T), columns, rows)
+            self.screen(estimates, columns, rows, by_columns=True)
         return None
 
-    def screen(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
-        """Score the pairs of a tile that clear the hurdles of their rows, and offer them to the lists of the rows."""
-        hurdles, slack = self.hurdles[rows], self.space.slack(rows)
+    def screen(self, estimates: NDArray[Any], block: slice, others: slice, by_columns: bool = False) -> None:
+        """Score the pairs of a tile that clear the hurdles of a block of objects, and offer them to their lists.
+
+        The objects of the block are the rows of the estimates, or their columns.
+        """
+        hurdles, slack = self.hurdles[block], self.space.slack(block)
         i, j = np.empty(estimates.size, dtype=np.int32), np.empty(estimates.size, dtype=np.int32)
-        n = clear_hurdles(estimates, slack, hurdles, self.k, i, j)
-        i, j = i[:n] + np.int32(rows.start), j[:n] + np.int32(columns.start)
-        self.offer(rows, i, j, self.space.score(i, j, counted=False))
+        n = (clear_column_hurdles if by_columns else clear_hurdles)(estimates, slack, hurdles, self.k, i, j)
+        i, j = i[:n] + np.int32(block.start), j[:n] + np.int32(others.start)
+        if by_columns:  # pairs of the same object are scored faster one after the other
+            order = np.argsort(i, kind="stable")
+            i, j = i[order], j[order]
+        self.offer(block, i, j, self.space.score(i, j, counted=False))
 
     def _score_tile(self, rows: slice, columns: slice) -> float:
         """Score all pairs of a tile and offer them to the lists; the sum of their similarities."""
@@ -132,18 +138,24 @@ class _Search:
 
     def score_all(self, rows: slice, columns: slice) -> tuple[Indices, Indices, Floats]:
         """Score all pairs of a tile; on the diagonal, only those that are pairs of different objects and come first."""
-        i = np.arange(rows.start, min(rows.stop, self.space.n_left), dtype=np.int32)
-        j = np.arange(columns.start, min(columns.stop, self.space.n_right), dtype=np.int32)
-        i, j = np.repeat(i, j.size), np.tile(j, i.size)
-        if self.others and rows.start == columns.start:
-            keep = i < j if self.space.symmetric else i != j
-            i, j = i[keep], j[keep]
+        i, j = pairs_of_tile(self.space, rows, columns, self.others)
         return i, j, self.space.score(i, j)
 
     def offer(self, block: slice, i: Indices, j: Indices, similarities: Floats) -> None:
         """Offer pairs to the lists of a block of objects; the lock of the block keeps other threads out meanwhile."""
         with self._locks[block.start // self.step]:
             self.lists.offer(i, j, similarities)
+
+
+def pairs_of_tile(space: Space, rows: slice, columns: slice, others: bool) -> tuple[Indices, Indices]:
+    """Return all pairs of a tile; if both sides are the same objects, those on the diagonal are pairs of `others`."""
+    i = np.arange(rows.start, min(rows.stop, space.n_left), dtype=np.int32)
+    j = np.arange(columns.start, min(columns.stop, space.n_right), dtype=np.int32)
+    i, j = np.repeat(i, j.size), np.tile(j, i.size)
+    if others and rows.start == columns.start:
+        keep = i < j if space.symmetric else i != j
+        i, j = i[keep], j[keep]
+    return i, j
 
 
 @njit(cache=True, nogil=True)
@@ -155,19 +167,64 @@ def clear_hurdles(estimates, slack, hurdles, k, i, j):  # type: ignore[no-untype
     best = np.empty(k)
     n = 0
     for row in range(estimates.shape[0]):
-        best[:] = hurdles[row]  # estimates below the hurdle cannot raise it, so they are not sorted in
+        first, hurdle = n, hurdles[row]
+        best[:] = hurdle  # estimates below the hurdle cannot raise it, so they are not sorted in
+        lowest = hurdle - slack[row]
         for column in range(estimates.shape[1]):
-            if estimates[row, column] > best[k - 1]:
-                place = k - 1
-                while place > 0 and best[place - 1] < estimates[row, column]:
-                    best[place] = best[place - 1]
-                    place -= 1
-                best[place] = estimates[row, column]
-        # A score lies within the slack of its estimate: k scores of this row reach the k-th estimate less the slack.
-        hurdles[row] = max(hurdles[row], best[k - 1] - slack[row])
-        lowest = hurdles[row] - slack[row]
-        for column in range(estimates.shape[1]):
-            if estimates[row, column] >= lowest and estimates[row, column] > -np.inf:
-                i[n], j[n] = row, column
+            estimate = estimates[row, column]
+            if estimate < lowest or estimate == -np.inf:
+                continue
+            i[n], j[n] = row, column
+            n += 1
+            if estimate > best[k - 1]:
+                insert_sorted(best, estimate)
+                # A score lies within the slack of its estimate: k scores reach the k-th best estimate less the slack.
+                hurdle = max(hurdle, best[k - 1] - slack[row])
+                lowest = hurdle - slack[row]
+        hurdles[row] = hurdle
+        collected, n = n, first
+        for pair in range(first, collected):  # the hurdle may have risen after a pair was collected
+            if estimates[row, j[pair]] >= lowest:
+                j[n] = j[pair]
                 n += 1
     return n
+
+
+@njit(cache=True, nogil=True)
+def clear_column_hurdles(estimates, slack, hurdles, k, i, j):  # type: ignore[no-untyped-def]
+    """Do what `clear_hurdles` does for the transpose of the estimates, which is never made.
+
+    The estimates are read row by row, as they lie in memory. So the pairs come in the order of the rows.
+    """
+    best = np.empty((estimates.shape[1], k))
+    best[:] = hurdles.reshape(-1, 1)
+    lowest = hurdles - slack
+    n = 0
+    for row in range(estimates.shape[0]):
+        for column in range(estimates.shape[1]):
+            estimate = estimates[row, column]
+            if estimate < lowest[column] or estimate == -np.inf:
+                continue
+            i[n], j[n] = column, row
+            n += 1
+            own = best[column]
+            if estimate > own[k - 1]:
+                insert_sorted(own, estimate)
+                hurdles[column] = max(hurdles[column], own[k - 1] - slack[column])
+                lowest[column] = hurdles[column] - slack[column]
+    collected, n = n, 0
+    for pair in range(collected):
+        if estimates[j[pair], i[pair]] >= lowest[i[pair]]:
+            i[n], j[n] = i[pair], j[pair]
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def insert_sorted(best, estimate):  # type: ignore[no-untyped-def]
+    """Put an estimate in its place among the best ones, and drop the last of them."""
+    place = best.size - 1
+    while place > 0 and best[place - 1] < estimate:
+        best[place] = best[place - 1]
+        place -= 1
+    best[place] = estimate

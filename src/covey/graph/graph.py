@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from covey.arrays import Floats, Indices, Positions
+from covey.arrays import Floats, Indices
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
 from covey.similarity.matrices import check_csr, looks_like_distances
@@ -96,7 +96,7 @@ class NeighborGraph:
         -------
         NeighborGraph
         """
-        csr = _check_graph(matrix, from_distance)
+        csr = check_graph(matrix, from_distance)
         if n_neighbors is not None:
             check_n_neighbors(n_neighbors)
         n = csr.shape[0]
@@ -115,27 +115,6 @@ class NeighborGraph:
         lists.indices[rows[kept], rank[kept]] = columns[order][kept]
         lists.similarities[rows[kept], rank[kept]] = values[order][kept]
         return cls(lists.indices, lists.similarities)
-
-    def among(self, members: Positions, kinds: Positions, n_neighbors: int) -> "NeighborGraph":
-        """The graph among some of its objects, with equal ones merged.
-
-        Members with the same number in `kinds` (0, 1, ...) are equal and become one object, which has that number. It
-        gets the edges of all of them; where several lead to the same object, the most similar one is kept.
-        """
-        n_kinds = int(kinds.max()) + 1
-        kind_of = np.full(self.n_objects, -1, dtype=np.intp)
-        kind_of[members] = kinds
-        listed = self.indices[members] >= 0
-        a = np.repeat(kinds, listed.sum(axis=1))
-        b = kind_of[self.indices[members][listed]]
-        values = self.similarities[members][listed]
-        kept = (b >= 0) & (a != b)
-        a, b, values = a[kept], b[kept], values[kept]
-        order = np.lexsort((-values, b, a))  # several members of one kind may have an edge to the same kind
-        a, b, values = a[order], b[order], values[order]
-        best = np.append(True, (np.diff(a) != 0) | (np.diff(b) != 0))[: a.size]
-        edges = sp.coo_array((values[best], (a[best], b[best])), shape=(n_kinds, n_kinds))
-        return NeighborGraph.from_csr(edges.tocsr(), n_neighbors)
 
 
 GraphLike = str | NeighborGraph | SparseMatrix
@@ -175,7 +154,7 @@ def _check_lists(indices: Any, similarities: Any) -> tuple[Indices, Floats]:
     return neighbors.astype(np.int32, copy=False), values
 
 
-def _check_graph(matrix: Any, from_distance: str | None) -> sp.csr_array:
+def check_graph(matrix: Any, from_distance: str | None = None) -> sp.csr_array:
     """The matrix as CSR with each entry stored once; an error says why a matrix is no graph."""
     if not sp.issparse(matrix):
         raise TypeError(

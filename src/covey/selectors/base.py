@@ -14,16 +14,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from covey.arrays import Positions
 from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.executor import reaches_other_machines
-from covey.runtime.progress import progress
+from covey.runtime.progress import log_to_standard_error_if_nowhere, progress
 from covey.runtime.random import generator
 from covey.selectors.cluster import Cluster
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import clusters
+from covey.selectors.members import members_of
 from covey.selectors.side_by_side import find, find_side_by_side
 from covey.selectors.state import (
     COUNT,
@@ -130,9 +132,13 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         Selector
             The selector itself.
         """
+        return self._fit(X, y)
+
+    def _fit(self, X: Objects | Collection, y: Labels | None, **wishes: Any) -> Self:
+        """Select representatives of each cluster. The wishes are what `_check_fit` takes."""
         self._validate_params()
         collection = collect(X, resolve(self.similarity), self)
-        self._check_fit(len(collection))
+        self._check_fit(len(collection), **wishes)
         rng = check_random_state(getattr(self, "random_state", None))
         selection = self._choose(collection, clusters(y, len(collection)), y, rng)
         found = selection.prototypes
@@ -141,6 +147,37 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         self.n_evaluations_ = selection.n_evaluations
         self.scan_rate_ = self.n_evaluations_ / max(selection.n_pairs, 1)
         return self
+
+    def members(self, X: Objects) -> Any:
+        """List which representative stands for each row of X, and how similar the two are.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            The objects that were passed to `fit`. They are needed again because a selector does not keep them.
+
+        Returns
+        -------
+        DataFrame
+            One line for each row of X, in the order of X. `row` is its number, `label` its cluster, `representative`
+            the row of X that stands for it, `similarity` how similar it is to that row, and `rank` the rank of the
+            representative in its cluster (1 for the one that was picked first). `covered` is False if no representative
+            covers the row; then `representative` is the most similar one of its cluster. This needs the library
+            pandas.
+
+        Examples
+        --------
+        >>> import covey
+        >>> X = [[1, 0], [1, 0.1], [0.1, 1], [0, 1]]
+        >>> covey.CRS(2).fit(X).members(X)  # doctest: +NORMALIZE_WHITESPACE
+           row  label  representative  similarity  rank  covered
+        0    0      0               0    1.000000     1     True
+        1    1      0               0    0.995037     1     True
+        2    2      0               2    1.000000     2     True
+        3    3      0               2    0.995037     2     True
+        """
+        check_is_fitted(self)
+        return members_of(self, collect(X, resolve(self.similarity)))
 
     def fit_resample(self, X: Objects, y: Labels | None = None) -> tuple[Any, Any]:
         """Fit, and return the selected objects and their labels.
@@ -207,13 +244,13 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         n_pairs, verbose, n_jobs = 0, getattr(self, "verbose", 0), getattr(self, "n_jobs", None)
         elsewhere = len(groups) > 1 and not collection.remembers and reaches_other_machines(n_jobs)
         make = partial(Cluster, collection=collection, n_jobs=None if elsewhere else n_jobs, merged=self._merges())
-        made = (make(*group) for group in groups)
+        made = (make(*group, **self._wishes(*group)) for group in groups)
         answers = find_side_by_side(self, made, rng) if elsewhere else None
         bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
         reports = tasks(self, len(groups), collection.given, y)
         with bar, reports as callbacks, closing(answers) if answers else nullcontext():
             for number, (label, members) in enumerate(groups, start=1):
-                cluster = make(label, members)
+                cluster = make(label, members, **self._wishes(label, members))
                 bar.note(f"cluster {label!r}, {number} of {len(groups)}")
                 bar.watch(partial(_done_and_total, list(found), cluster, len(collection)))
                 with callbacks.part(f"cluster {label}"):
@@ -237,15 +274,17 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         """Say whether equal objects are merged. It is called after `_check_fit`."""
         return True
 
-    def _check_fit(self, n: int) -> None:
-        """Check the parameters that depend on the number n of objects."""
+    def _wishes(self, label: Hashable, members: Positions) -> dict[str, Any]:
+        """Return what the user wishes about the members of a cluster, as further arguments of `Cluster`."""
+        return {}
+
+    def _check_fit(self, n: int, **wishes: Any) -> None:
+        """Check the parameters that depend on the number n of objects, and what the user wishes of this fit."""
 
 
 def _log(selector: Selector, prototype: Prototype) -> None:
     """Log the prototype of a cluster. If nobody has set up logging, write it to the standard error stream."""
-    if not logger.hasHandlers():  # the user asks for messages, but has not set up logging
-        logger.addHandler(logging.StreamHandler())
-        logger.setLevel(logging.INFO)
+    log_to_standard_error_if_nowhere()
     logger.info("%s %r, scan rate %.3g", type(selector).__name__, prototype, prototype.scan_rate)
 
 

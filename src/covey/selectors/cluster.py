@@ -33,6 +33,10 @@ class Cluster:
         Whether equal members are merged into one object.
     distinct : Distinct, optional
         Which members are equal, if this is known already.
+    weights : float array, optional
+        How much each member counts in the coverage. By default each counts 1.
+    included : int array, optional
+        The rows of X among the members that must be representatives.
 
     Attributes
     ----------
@@ -45,11 +49,15 @@ class Cluster:
     space : Space
         Computes similarities of distinct objects, which are given by their numbers.
     rows : int array
-        For each distinct object, the first row of X that holds it.
+        For each distinct object, the first row of X that holds it, or the first one that must be a representative.
     kinds : int array
         For each member, the number of its distinct object.
     multiplicity : int array
         For each distinct object, how many members it stands for.
+    weights : float array or None
+        For each distinct object, how much all of its members count in the coverage. None if no weights were passed.
+    included : int array
+        The numbers of the distinct objects that must be representatives.
 
     Examples
     --------
@@ -72,9 +80,12 @@ class Cluster:
         n_jobs: int | None = None,
         merged: bool = True,
         distinct: Distinct | None = None,
+        weights: Floats | None = None,
+        included: Positions | None = None,
     ) -> None:
         self.label, self.members = label, members
         self.whole, self._n_jobs, self._merged = collection, n_jobs, merged
+        self._weights, self._included = weights, included
         if distinct is not None:
             self._distinct = distinct
 
@@ -90,7 +101,7 @@ class Cluster:
 
     def __reduce__(self) -> Any:
         """Pickle the members alone. What is sent to another process then does not grow with X."""
-        options = self._n_jobs, self._merged, vars(self).get("_distinct")
+        options = self._n_jobs, self._merged, vars(self).get("_distinct"), self._weights, self._included
         return Cluster.of_members, (self.label, self.members, self.collection.alone(), *options)
 
     @cached_property
@@ -108,10 +119,34 @@ class Cluster:
         """The space, or None if nobody has asked for it yet. A selector may need no similarities at all."""
         return vars(self).get("space")
 
-    @property
+    @cached_property
     def rows(self) -> Positions:
-        """For each distinct object, the first row of X that holds it."""
-        return self.members[self._distinct.first]
+        """For each distinct object, the first row of X that holds it; rows that must be representatives come first."""
+        rows = self.members[self._distinct.first]
+        if self._included is not None:
+            positions = np.searchsorted(self.members, self._included)
+            kinds, first = np.unique(self.kinds[positions], return_index=True)
+            rows[kinds] = self._included[first]
+        return rows
+
+    @cached_property
+    def included(self) -> Positions:
+        """The numbers of the distinct objects that must be representatives, in the order of their rows in `included`.
+
+        Of several equal rows one is enough.
+        """
+        if self._included is None:
+            return np.empty(0, dtype=np.intp)
+        kinds = self.kinds[np.searchsorted(self.members, self._included)]
+        return kinds[np.sort(np.unique(kinds, return_index=True)[1])]
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """For each distinct object, how much all of its members count in the coverage; None without weights."""
+        if self._weights is None:
+            return None
+        weights: Floats = np.bincount(self.kinds, self._weights, self._distinct.first.size).astype(np.float64)
+        return weights
 
     @property
     def kinds(self) -> Positions:
@@ -178,7 +213,7 @@ class Cluster:
             members=self.members,
             indices=self.rows[indices],
             gains=gains,
-            coverage=float(np.mean(by_member >= 0)),
+            coverage=float(np.average(by_member >= 0, weights=self._weights)),
             covered_by=np.where(by_member >= 0, self.rows[by_member], -1),
             homogeneity=homogeneity,
             threshold=threshold,

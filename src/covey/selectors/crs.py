@@ -1,23 +1,32 @@
 """CRS, cluster representatives selection: greedy coverage of the reverse neighbor graph."""
 
+from collections.abc import Hashable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from covey.arrays import Positions
 from covey.coverage.greedy import GAINS, ORPHANS, cover
+from covey.graph.above import edges_and_mean
 from covey.graph.build import METHODS, auto_neighbors, graph_and_mean
 from covey.graph.descent import SAMPLE_RATE, TOL
+from covey.graph.given import edges_among, given_edges
 from covey.graph.graph import GraphLike, NeighborGraph
 from covey.prototype import Prototype
-from covey.selectors.base import Selector
+from covey.runtime.callbacks import with_callbacks
+from covey.selectors.base import Groups, Selection, Selector
 from covey.selectors.cluster import Cluster
+from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.state import NOT_SAVED, FittedState
+from covey.selectors.wishes import check_wishes
+from covey.similarity.collection import Collection
 from covey.similarity.mean import as_threshold, mean_similarity
 from covey.similarity.similarity import SimilarityLike
-from covey.similarity.space import ScoredPairs
+from covey.similarity.space import ScoredPairs, Space
+from covey.similarity.types import Labels, Objects
 
 
 class CRS(Selector):
@@ -29,11 +38,13 @@ class CRS(Selector):
 
     Parameters
     ----------
-    n_neighbors : int or "auto", default=10
+    n_neighbors : int, "auto" or None, default=10
         The number k of neighbors. More neighbors give fewer representatives. "auto" is max(5, floor(sqrt((n - 1) / (2
-        log2 n)))) in a cluster of n objects. No object has more than n - 1 neighbors.
+        log2 n)))) in a cluster of n objects. No object has more than n - 1 neighbors. None takes all objects that reach
+        the threshold as neighbors, so that with ``coverage=1`` every object has a representative that is at least so
+        similar. All pairs are then compared, and memory grows with the number of pairs that reach the threshold.
     coverage : float, default=0.95
-        The share of each cluster to cover, in (0, 1].
+        The share of each cluster to cover, in (0, 1]. It is not used if `size` is given.
     threshold : "homogeneity", float or None, default="homogeneity"
         Edges that are less similar than this are dropped. None keeps all edges.
     similarity : str, callable or Similarity, default="cosine"
@@ -49,6 +60,11 @@ class CRS(Selector):
         object is covered all the same.
     on_orphan : {"self", "outlier"}, default="self"
         Whether an object that no edge can cover may be picked to cover itself, or stays uncovered.
+    size : int, float or None, default=None
+        How many representatives are selected in all clusters together: their number, or a share of all objects below 1.
+        The objects that were picked first are kept, those with the largest gains of all clusters and at least one of
+        each cluster. If fewer cover everything, objects follow that are least similar to what covers them. By default,
+        `coverage` decides.
     refine : bool, default=False
         Whether to look for fewer representatives of the same coverage after the greedy choice. It drops what is not
         needed and replaces two representatives by one. The result is never larger and is always the same. It takes a
@@ -89,13 +105,14 @@ class CRS(Selector):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "coverage": [Interval(Real, 0, 1, closed="right")],
         "threshold": [StrOptions({"homogeneity"}), Interval(Real, None, None, closed="neither"), None],
         "similarity": "no_validation",
         "graph": [StrOptions(set(METHODS)), NeighborGraph, "sparse matrix"],
         "gain": [StrOptions(set(GAINS))],
         "on_orphan": [StrOptions(set(ORPHANS))],
+        "size": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
         "refine": ["boolean"],
         "sample_rate": [Interval(Real, 0, 1, closed="right")],
         "tol": [Interval(Real, 0, 1, closed="both")],
@@ -103,11 +120,11 @@ class CRS(Selector):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
-    _fitted_state: ClassVar[FittedState] = {"_given": NOT_SAVED}
+    _fitted_state: ClassVar[FittedState] = {"_given": NOT_SAVED, "_asked": NOT_SAVED, "_first_covered_by": NOT_SAVED}
 
     def __init__(
         self,
-        n_neighbors: int | str = 10,
+        n_neighbors: int | str | None = 10,
         *,
         coverage: float = 0.95,
         threshold: float | str | None = "homogeneity",
@@ -115,6 +132,7 @@ class CRS(Selector):
         graph: GraphLike = "auto",
         gain: str = "similarity",
         on_orphan: str = "self",
+        size: float | None = None,
         refine: bool = False,
         sample_rate: float = SAMPLE_RATE,
         tol: float = TOL,
@@ -129,6 +147,7 @@ class CRS(Selector):
         self.graph = graph
         self.gain = gain
         self.on_orphan = on_orphan
+        self.size = size
         self.refine = refine
         self.sample_rate = sample_rate
         self.tol = tol
@@ -136,17 +155,70 @@ class CRS(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_fit(self, n: int) -> None:
-        self._given: NeighborGraph | None = None
-        if isinstance(self.graph, NeighborGraph):
-            self._given = self.graph
-        elif sp.issparse(self.graph):
-            self._given = NeighborGraph.from_csr(self.graph)
-        if self._given is not None and self._given.n_objects != n:
+    @whole_or_nothing
+    @with_callbacks
+    def fit(
+        self,
+        X: Objects | Collection,
+        y: Labels | None = None,
+        *,
+        sample_weight: Any = None,
+        include: Any = None,
+    ) -> Self:
+        """Select representatives of each cluster.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            The objects. With ``similarity="precomputed"`` it is a square matrix of similarities.
+        y : sequence of labels, optional
+            Objects with the same label are a cluster. By default all objects are one cluster.
+        sample_weight : sequence of numbers, optional
+            How much it matters that each object is covered: its weight counts in the gains and in the coverage. By
+            default each counts 1. The homogeneity does not depend on it.
+        include : sequence of int, or mask, optional
+            Rows of X that must be representatives. They are picked first. Of several equal rows the first is enough.
+
+        Returns
+        -------
+        CRS
+            The selector itself.
+        """
+        return self._fit(X, y, sample_weight=sample_weight, include=include)
+
+    def _check_fit(self, n: int, **wishes: Any) -> None:
+        self._given = given_edges(self.graph)
+        if self._given is not None and self._given.shape[0] != n:
             raise ValueError(
-                f"graph must have one row for each of the {n} objects of X, got {self._given.n_objects}; "
+                f"graph must have one row for each of the {n} objects of X, got {self._given.shape[0]}; "
                 "make it from the same X."
             )
+        if self.n_neighbors is None and self.threshold is None and self._given is None:
+            raise ValueError(
+                "threshold must be 'homogeneity' or a number if n_neighbors is None, because then all objects that "
+                "reach it are neighbors, got None."
+            )
+        if self.size is not None and self.refine:
+            raise ValueError("refine looks for fewer representatives, but size says how many there are; pass one.")
+        self._asked = check_wishes(n, size=self.size, **wishes)
+
+    def _wishes(self, label: Hashable, members: Positions) -> dict[str, Any]:
+        return self._asked.about(label, members)
+
+    def _set_details(self, details: dict[Hashable, Any], n: int) -> None:
+        self._first_covered_by: dict[Hashable, Any] = details
+
+    def _choose(
+        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState
+    ) -> Selection:
+        """Select the representatives of all clusters; keep the best of all if their number is limited."""
+        if self._asked.size is None:
+            return super()._choose(collection, groups, y, rng)
+        self._asked.check_size([members for _, members in groups])
+        selection = super()._choose(collection, groups, y, rng)
+        kept = self._asked.best_of(selection.prototypes, list(self._first_covered_by.values()))
+        self._first_covered_by = {}
+        return Selection(kept, selection.n_evaluations, selection.n_pairs)
 
     def _merges(self) -> bool:
         """Merge equal objects, unless a graph is given and the similarity is not needed for the threshold either."""
@@ -154,7 +226,12 @@ class CRS(Selector):
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
         """Select the representatives of one cluster."""
+        return self._select_with_details(cluster, rng)[0]
+
+    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Any]:
+        """Return the prototype, and for each member the representative that has covered it first."""
         graph, homogeneity = self._graph(cluster, rng)
+        size = self._asked.size
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
         covered = cover(
             graph,
@@ -164,9 +241,12 @@ class CRS(Selector):
             on_orphan=self.on_orphan,
             with_itself=cluster.space.with_itself(),
             multiplicity=cluster.multiplicity,
+            sample_weight=cluster.weights,
+            include=cluster.included,
+            size=None if size is None else max(size, cluster.included.size),
             refine=self.refine,
         )
-        return cluster.prototype(
+        prototype = cluster.prototype(
             indices=covered.indices,
             gains=covered.gains,
             covered_by=covered.covered_by,
@@ -174,36 +254,57 @@ class CRS(Selector):
             threshold=-np.inf if threshold is None else float(threshold),
             n_orphans=covered.n_orphans,
         )
+        if size is None:
+            return prototype, None
+        first = covered.first_covered_by[cluster.kinds]
+        return prototype, np.where(first >= 0, cluster.rows[first], -1)
 
-    def _graph(self, cluster: Cluster, rng: np.random.Generator) -> tuple[NeighborGraph, float]:
+    def _graph(self, cluster: Cluster, rng: np.random.Generator) -> tuple[NeighborGraph | sp.csr_array, float]:
         """Return the cluster's graph and its homogeneity."""
         space, multiplicity = cluster.space, cluster.multiplicity
-        k = auto_neighbors(space.n_left) if self.n_neighbors == "auto" else int(self.n_neighbors)
         if self._given is not None:
-            graph = self._given.among(cluster.members, cluster.kinds, k)
+            graph = edges_among(self._given, cluster.members, cluster.kinds)
+            graph = graph if self.n_neighbors is None else NeighborGraph.from_csr(graph, self._k(space))
             if self.threshold != "homogeneity":
                 return graph, np.nan
             homogeneity, scored = mean_similarity(space, multiplicity, rng)
             _check_same_similarity(cluster, self._given, scored)
             return graph, homogeneity.value
+        if self.n_neighbors is None:
+            threshold = None if self.threshold == "homogeneity" else float(self.threshold)  # type: ignore[arg-type]
+            return edges_and_mean(space, multiplicity, threshold, rng)
         method = str(self.graph)  # a given graph was used above, so this is a name
+        k = self._k(space)
         return graph_and_mean(space, multiplicity, k, method, rng, sample_rate=self.sample_rate, tol=self.tol)
 
+    def _k(self, space: Space) -> int:
+        """Return the number of neighbors of each object in a space."""
+        return auto_neighbors(space.n_left) if self.n_neighbors == "auto" else int(self.n_neighbors)  # type: ignore[arg-type]
 
-def _check_same_similarity(cluster: Cluster, given: NeighborGraph, scored: ScoredPairs | None) -> None:
+
+def takes_collection(selector: Any) -> bool:
+    """Say whether a selector has one of covey's own `fit`s, which take a prepared collection as X.
+
+    A selector with another `fit` expects X as the user has passed it.
+    """
+    return getattr(type(selector), "fit", None) in (Selector.fit, CRS.fit)
+
+
+def _check_same_similarity(cluster: Cluster, given: sp.csr_array, scored: ScoredPairs | None) -> None:
     """Refuse a given graph that was made with another similarity than the homogeneity.
 
     The weakest edge within the cluster is scored and compared with the similarity that the graph stores. The tolerance
     allows for a graph in single precision.
     """
-    among = np.full(given.n_objects, -1, dtype=np.intp)
+    among = np.full(given.shape[0], -1, dtype=np.intp)
     among[cluster.members] = cluster.kinds
-    similarities, others = given.similarities[cluster.members], given.indices[cluster.members]
-    listed = (others >= 0) & (among[others] >= 0)
+    edges = given[cluster.members]
+    x = np.repeat(np.arange(cluster.members.size), np.diff(edges.indptr))
+    listed = (among[edges.indices] >= 0) & (cluster.members[x] != edges.indices)
     if not listed.any():
         return
-    x, column = np.unravel_index(np.argmin(np.where(listed, similarities, np.inf)), listed.shape)
-    kinds, stored = (cluster.kinds[x], among[others[x, column]]), similarities[x, column]
+    weakest = int(np.argmin(np.where(listed, edges.data, np.inf)))
+    kinds, stored = (cluster.kinds[x[weakest]], among[edges.indices[weakest]]), float(edges.data[weakest])
     i, j = (np.array([kind], dtype=np.int32) for kind in kinds)
     score = None if scored is None else scored.find(*map(int, kinds))
     if score is None:

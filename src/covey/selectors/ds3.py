@@ -199,7 +199,7 @@ class DS3(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_fit(self, n: int) -> None:
+    def _check_fit(self, n: int, **wishes: Any) -> None:
         if self.alpha is None and self.p == 2:
             raise ValueError("p must be inf with a budget, got 2; pass alpha for the regularised form.")
 

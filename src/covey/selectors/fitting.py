@@ -2,20 +2,16 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
-Estimator = TypeVar("Estimator")
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def whole_or_nothing(
-    fit: Callable[Concatenate[Estimator, Parameters], Result],
-) -> Callable[Concatenate[Estimator, Parameters], Result]:
+def whole_or_nothing(fit: Method) -> Method:
     """Decorate a `fit` so that the estimator keeps its former state if the fit fails or is interrupted."""
 
     @wraps(fit)
-    def fit_whole(self: Estimator, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def fit_whole(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
             return fit(self, *args, **kwargs)
@@ -24,4 +20,4 @@ def whole_or_nothing(
             vars(self).update(before)
             raise
 
-    return fit_whole
+    return cast(Method, fit_whole)

@@ -27,10 +27,11 @@ from covey.runtime.progress import Bar, progress
 from covey.runtime.random import generator
 from covey.selectors.base import Groups, Selection, Selector
 from covey.selectors.cluster import Cluster
-from covey.selectors.crs import CRS
+from covey.selectors.crs import CRS, takes_collection
 from covey.selectors.sharpened_lists import NEAR, POOLED_FROM, Lists, in_both_directions, no_lists
 from covey.selectors.sharpened_representatives import RepresentativeSet
 from covey.selectors.state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
+from covey.selectors.wishes import size_in_rows
 from covey.similarity.collection import Collection
 from covey.similarity.remembered import remembered
 from covey.similarity.space import Space
@@ -217,8 +218,7 @@ class Sharpened(Selector):
         if "random_state" in inner.get_params() and inner.get_params()["random_state"] is None:
             inner.set_params(random_state=rng.randint(2**31 - 1))
         with tasks(self, 1, collection.given, y) as callbacks, callbacks.part("selector", inner):
-            # A selector with a `fit` of its own expects X as the user has passed it.
-            self.selector_ = inner.fit(known if type(inner).fit is Selector.fit else collection.given, y)
+            self.selector_ = inner.fit(known if takes_collection(inner) else collection.given, y)
         objects = Labelled.of(known, groups, self.n_jobs)
         start = objects.start(inner)
         size = min(start.size if size is None else size, objects.rows.size)
@@ -237,7 +237,7 @@ class Sharpened(Selector):
         """Return how many representatives of n objects are asked for, or None if the inner selector decides this."""
         if self.size is None:
             return None
-        size = int(self.size) if isinstance(self.size, Integral) else round(float(self.size) * n)
+        size = size_in_rows(self.size, n)
         if size < n_classes:
             raise ValueError(
                 f"size must allow for one representative of each of the {n_classes} classes, got {self.size!r}, which "

@@ -1,0 +1,95 @@
+"""How much each object counts: in the coverage, and in the gains of what would cover it."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from covey.arrays import Floats, Integers
+from covey.coverage.gains import (
+    ROUNDED_BITS,
+    in_units,
+    largest_gain,
+    own_in_units,
+    similarity_weights,
+    unit_for,
+)
+
+WEIGHT_BITS = 52
+"""How many bits the sum of all sample weights may take as a whole number. A float64 holds such numbers exactly."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each edge and each object itself adds to a gain, as whole numbers of units.
+
+    A similarity of 1 has `unit` units. Gains are compared without their last `rounded` bits.
+    """
+
+    edges: Integers
+    own: Integers
+    unit: float
+    rounded: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much each object counts in coverage: `amounts` are whole numbers, and 1 has `unit` of them."""
+
+    amounts: Integers
+    unit: float
+
+
+def counts_of(copies: Integers, sample_weight: Any) -> Counts:
+    """Return how much objects count that stand for so many copies and have these weights.
+
+    Weights that are whole numbers are taken as they are. Others are rounded to units so fine that their sum just fits
+    into 52 bits. So sums are exact, and the answer does not depend on the order in which they are added.
+    """
+    if sample_weight is None:
+        return Counts(copies, 1.0)
+    given = np.asarray(sample_weight)
+    if given.shape != copies.shape or given.dtype.kind not in "fiub":
+        raise ValueError(f"sample_weight must hold a number for each of the {copies.size} objects.")
+    weights = given.astype(np.float64)
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must hold finite numbers of at least 0.")
+    total = math.fsum(weights)
+    if not 0 < total < 2.0**1000:
+        raise ValueError("sample_weight must be above 0 for at least one object, and its sum must be below 2^1000.")
+    whole = bool((weights == np.rint(weights)).all()) and total < 2.0**WEIGHT_BITS
+    unit = 1.0 if whole else 2.0 ** (WEIGHT_BITS - math.ceil(math.log2(total)))
+    return Counts(np.rint(weights * unit).astype(np.int64), unit)
+
+
+def weights_of(edges: sp.csr_array, gain: str, with_itself: Floats | None, counts: Counts) -> Weights:
+    """Return the weights for a gain, in units that are a power of 2, as fine as the largest possible gain allows."""
+    amounts_covered = np.repeat(counts.amounts, np.diff(edges.indptr))
+    if gain == "count":
+        return Weights(amounts_covered, counts.amounts.copy(), counts.unit, 0)
+    itself = _check_with_itself(with_itself, counts.amounts.size)
+    weights, own = similarity_weights(edges.data, amounts_covered, itself, counts.amounts)
+    unit = unit_for(largest_gain(edges.indices, weights, own))
+    return Weights(in_units(weights, unit), own_in_units(own, unit), unit * counts.unit, ROUNDED_BITS)
+
+
+def check_multiplicity(multiplicity: Any, n: int) -> Integers:
+    """Return the multiplicity of each of n objects as int64, 1 by default; ValueError if it is anything but that."""
+    if multiplicity is None:
+        return np.ones(n, dtype=np.int64)
+    copies = np.asarray(multiplicity)
+    if copies.shape != (n,) or copies.dtype.kind not in "iu" or (copies < 1).any():
+        raise ValueError(f"multiplicity must hold a whole number of at least 1 for each of the {n} objects.")
+    return copies.astype(np.int64)
+
+
+def _check_with_itself(with_itself: Any, n: int) -> Floats:
+    """Return the similarity of each of n objects with itself, 1 by default; ValueError unless all are finite."""
+    if with_itself is None:
+        return np.ones(n)
+    itself = np.asarray(with_itself)
+    if itself.shape != (n,) or itself.dtype.kind not in "fiub" or not np.isfinite(itself).all():
+        raise ValueError(f"with_itself must hold a finite number for each of the {n} objects.")
+    return itself.astype(np.float64)

@@ -1,0 +1,52 @@
+"""Which representative stands for each object: the choice of a selector, seen from the other side."""
+
+from typing import Any
+
+import numpy as np
+
+from covey.arrays import Floats, Positions
+from covey.graph.exact import nearest
+from covey.prototype import Prototype
+from covey.runtime.extras import require
+from covey.similarity.collection import Collection
+
+
+def members_of(selector: Any, collection: Collection) -> Any:
+    """Return a frame with a line for each object of a collection; see `covey.Selector.members`."""
+    pandas = require("pandas", "cli")
+    n = sum(prototype.members.size for prototype in selector.prototypes_.values())
+    if len(collection) != n:
+        raise ValueError(f"X must be what was passed to fit, which had {n} objects, got {len(collection)}.")
+    labels = np.empty(n, dtype=object)
+    representatives, ranks, covered = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp), np.empty(n, dtype=bool)
+    similarities: Floats = np.empty(n)
+    n_jobs = getattr(selector, "n_jobs", None)
+    for prototype in selector.prototypes_.values():
+        rows = prototype.members
+        labels[rows] = [prototype.label] * rows.size
+        covered[rows] = prototype.covered_by >= 0
+        representatives[rows], similarities[rows] = _standing_for(collection, prototype, n_jobs)
+        order = np.argsort(prototype.indices)
+        ranks[rows] = 1 + order[np.searchsorted(prototype.indices, representatives[rows], sorter=order)]
+    columns = {
+        "row": np.arange(n),
+        "label": pandas.Series(labels).infer_objects(),
+        "representative": representatives,
+        "similarity": similarities,
+        "rank": ranks,
+        "covered": covered,
+    }
+    return pandas.DataFrame(columns)
+
+
+def _standing_for(collection: Collection, prototype: Prototype, n_jobs: int | None) -> tuple[Positions, Floats]:
+    """Return for each member the representative that stands for it, and how similar the two are."""
+    chosen = np.sort(prototype.indices)
+    space = collection.take(prototype.members).against(collection.take(chosen), n_jobs)
+    others = prototype.covered_by < 0
+    standing = np.where(others, 0, np.searchsorted(chosen, prototype.covered_by))
+    if others.any():
+        queries = collection.take(prototype.members[others]).against(collection.take(chosen), n_jobs)
+        standing[others] = nearest(queries, 1).indices[:, 0]
+    every = np.arange(prototype.members.size, dtype=np.int32)
+    return chosen[standing], space.score(every, standing.astype(np.int32))

@@ -1,0 +1,105 @@
+"""All pairs above a threshold, against a plain double loop."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import covey
+from covey.similarity.collect import collect
+from covey.similarity.named import resolve
+
+SPACES = {
+    "cosine": "cosine",
+    "dot": "dot",
+    "euclidean": "euclidean",
+    "minus euclidean": covey.from_distance("euclidean", "negative"),
+    "exp of minus euclidean": covey.from_distance("euclidean", "exponential"),
+    "squared": covey.from_distance("sqeuclidean"),
+    "manhattan": covey.from_distance("manhattan"),
+    "hamming": "hamming",
+    "ruzicka": "ruzicka",
+    "a function": lambda a, b: float(np.abs(a - b).max() < 2),
+    "a function of two directions": covey.Similarity(lambda a, b: float(np.maximum(a - b, 0).sum()), symmetric=False),
+}
+
+
+def all_similarities(X, similarity):
+    space = collect(X, resolve(similarity)).space()
+    n = space.n_left
+    every = np.arange(n, dtype=np.int32)
+    return space.score(np.repeat(every, n), np.tile(every, n)).reshape(n, n)
+
+
+def pairs_of(graph):
+    coo = graph.tocoo()
+    return {(int(i), int(j)): float(value) for i, j, value in zip(*coo.coords, coo.data, strict=True)}
+
+
+@pytest.mark.parametrize("name", SPACES)
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_the_graph_holds_exactly_the_pairs_that_reach_the_threshold(name, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    X = rng.integers(0, 4, (data.draw(st.integers(2, 90)), 3)).astype(float)
+    matrix = all_similarities(X, SPACES[name])
+    # A threshold that some pairs have exactly shows whether rounding excludes pairs on the border.
+    i, j = rng.integers(len(X), size=2)
+    threshold = float(matrix[i, j]) + data.draw(st.sampled_from([0.0, 0.01, -0.3]))
+    found = pairs_of(covey.threshold_graph(X, threshold, SPACES[name]))
+    n = len(X)
+    expected = {(i, j): matrix[i, j] for i in range(n) for j in range(n) if i != j and matrix[i, j] >= threshold}
+    assert found == expected
+
+
+@pytest.mark.parametrize("threshold", [-1.0, 0.0, 0.3, 0.9, 1.0, 1.5])
+def test_many_tiles_and_threads_give_the_same_graph(threshold):
+    X = np.random.default_rng(0).standard_normal((2500, 6)).astype(np.float32)
+    alone, together = (covey.threshold_graph(X, threshold, "cosine", n_jobs=jobs) for jobs in (1, 2))
+    assert (alone != together).nnz == 0
+    assert alone.nnz == together.nnz
+    matrix = all_similarities(X[:300], "cosine")
+    np.fill_diagonal(matrix, -np.inf)
+    part = alone[:300, :300]
+    assert part.nnz == np.count_nonzero(matrix >= threshold)
+
+
+def test_a_precomputed_matrix_keeps_both_directions_apart():
+    matrix = np.array([[1, 0.9, 0.2], [0.1, 1, 0.8], [0.7, 0.0, 1]])
+    for X in (matrix, sp.csr_array(matrix)):
+        found = pairs_of(covey.threshold_graph(X, 0.5, "precomputed"))
+        assert found == {(0, 1): 0.9, (1, 2): 0.8, (2, 0): 0.7}
+
+
+@pytest.mark.parametrize("threshold", ["homogeneity", 0.5])
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("n", [20, 260])  # up to 200 objects all pairs are scored for the mean, else a sample
+def test_each_pair_of_a_function_is_evaluated_once(n, symmetric, threshold):
+    calls = []
+
+    def near(a, b):
+        calls.append((a, b) if not symmetric else (min(a, b), max(a, b)))
+        return 1 / (1 + abs(a - b)) if symmetric else 1 / (1 + max(a - b, 0))
+
+    objects = [float(x) for x in np.random.default_rng(1).permutation(n)]
+    selector = covey.CRS(None, threshold=threshold, similarity=covey.Similarity(near, symmetric), random_state=0)
+    selector.fit(objects)
+    assert len(calls) == len(set(calls)) == selector.n_evaluations_ == n * (n - 1) // (2 if symmetric else 1)
+    assert selector.scan_rate_ == 1.0
+
+
+def test_a_measure_that_cannot_say_what_it_estimates_is_scored_pair_by_pair():
+    measure = covey.Measure(
+        "dot",
+        lambda dot, a, b, width: 2 * dot,
+        term="dot",
+        estimate=lambda products, a, b: products,  # half of the similarity, which orders pairs alike
+        slack=lambda rounding, a, b: np.full(a.size, 1e-6),
+    )
+    covey.register_similarity("twice the product", measure)
+    X = np.random.default_rng(2).standard_normal((60, 3))
+    graph = covey.threshold_graph(X, 1.0, "twice the product")
+    matrix = 2 * X @ X.T
+    np.fill_diagonal(matrix, -np.inf)
+    assert graph.nnz == np.count_nonzero(matrix >= 1.0)

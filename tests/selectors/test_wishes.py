@@ -1,0 +1,294 @@
+"""What a user may ask of a selection: all members above a threshold, a size, rows to include, weights, the members."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import covey
+from tests import reference
+
+rng = np.random.default_rng(0)
+BLOBS = rng.standard_normal((300, 4)) + np.repeat(rng.standard_normal((3, 4)) * 3, 100, axis=0)
+LABELS = np.repeat(["a", "b", "c"], 100)
+
+
+def cosines(X):
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return unit @ unit.T
+
+
+# n_neighbors=None
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.8, 0.95])
+def test_without_k_every_object_has_a_representative_that_is_at_least_so_similar(threshold):
+    selector = covey.CRS(None, threshold=threshold, coverage=1.0).fit(BLOBS)
+    best = cosines(BLOBS)[:, selector.sample_indices_].max(axis=1)
+    assert (best >= threshold - 1e-12).all()
+    assert selector.prototypes_[0].coverage == 1.0
+
+
+def test_without_k_there_are_no_more_representatives_than_with_any_k():
+    sizes = [
+        covey.CRS(k, threshold=0.8, coverage=1.0, graph="exact", gain="count").fit(BLOBS).sample_indices_.size
+        for k in (5, 20, 100, None)
+    ]
+    assert sizes == sorted(sizes, reverse=True)
+    bound = covey.cover_lower_bound(covey.threshold_graph(BLOBS, 0.8), coverage=1.0)
+    assert bound <= sizes[-1]
+
+
+@pytest.mark.parametrize("threshold", ["homogeneity", 0.7])
+def test_all_members_above_the_threshold_are_all_neighbors_of_the_longest_possible_list(threshold):
+    options = {"threshold": threshold, "graph": "exact", "random_state": 0}
+    for copies in (BLOBS, np.repeat(BLOBS[:40], 3, axis=0)):
+        none = covey.CRS(None, **options).fit(copies)
+        all_others = covey.CRS(len(copies), **options).fit(copies)
+        assert none.sample_indices_.tolist() == all_others.sample_indices_.tolist()
+        assert np.array_equal(none.prototypes_[0].covered_by, all_others.prototypes_[0].covered_by)
+        assert none.n_evaluations_ == all_others.n_evaluations_
+
+
+def test_without_k_there_must_be_a_threshold():
+    with pytest.raises(ValueError, match="threshold must be 'homogeneity' or a number if n_neighbors is None"):
+        covey.CRS(None, threshold=None).fit(BLOBS)
+
+
+def test_all_edges_of_a_given_graph_are_used_and_memory_does_not_grow_with_its_largest_degree():
+    n = 200_000  # lists as long as that of the hub would take 480 GB
+    spokes = np.arange(1, n)
+    graph = sp.coo_array((np.full(n - 1, 0.9), (spokes, np.zeros(n - 1, dtype=int))), shape=(n, n)).tocsr()
+    # One row is full, too: the hub has all others as neighbors.
+    graph = sp.vstack([sp.csr_array(np.full((1, n), 0.9)), graph[1:]]).tocsr()
+    selector = covey.CRS(None, graph=graph, threshold=None, coverage=1.0).fit(np.zeros((n, 1)))
+    assert selector.sample_indices_.tolist() == [0]
+
+
+def test_a_single_object_represents_itself_without_k():
+    assert covey.CRS(None).fit([[1.0, 2.0]]).sample_indices_.tolist() == [0]
+
+
+# size
+
+
+@pytest.mark.parametrize("gain", ["similarity", "count"])
+@pytest.mark.parametrize("size", [1, 2, 7, 30, 100, 299, 300])
+def test_a_size_keeps_the_first_picks_of_the_ranking(size, gain):
+    options = {"n_neighbors": 8, "gain": gain, "random_state": 0}
+    ranking = covey.CRS(**options, coverage=1.0).fit(BLOBS).sample_indices_
+    chosen = covey.CRS(**options, size=size).fit(BLOBS).sample_indices_
+    assert chosen.size == size == np.unique(chosen).size
+    assert chosen[: ranking.size].tolist() == ranking[:size].tolist()
+
+
+def test_one_budget_for_all_clusters_is_what_greedy_picking_from_all_of_them_at_once_takes():
+    options = {"n_neighbors": 6, "threshold": 0.9, "gain": "count", "random_state": 0}
+    selector = covey.CRS(**options, size=20).fit(BLOBS, LABELS)
+    edges = sp.block_diag(
+        [covey.neighbor_graph(BLOBS[label == LABELS], 6, method="exact").to_csr() for label in "abc"], format="csr"
+    )
+    together = covey.cover(edges, 1.0, 0.9, gain="count", size=20)
+    covered = sum(int((p.covered_by >= 0).sum()) for p in selector.prototypes_.values())
+    assert covered == int((together.covered_by >= 0).sum())
+    assert selector.sample_indices_.size == 20
+    assert all(p.indices.size >= 1 for p in selector.prototypes_.values())
+
+
+def test_a_cut_prototype_is_that_of_a_cover_of_its_size():
+    selector = covey.CRS(6, size=25, random_state=0).fit(BLOBS, LABELS)
+    for label, prototype in selector.prototypes_.items():
+        alone = covey.CRS(6, size=prototype.indices.size, random_state=0).fit(BLOBS[label == LABELS]).prototypes_[0]
+        members = np.flatnonzero(label == LABELS)
+        assert members[alone.indices].tolist() == prototype.indices.tolist()
+        assert np.array_equal(np.where(alone.covered_by >= 0, members[alone.covered_by], -1), prototype.covered_by)
+        assert prototype.coverage == alone.coverage
+
+
+def test_a_share_is_one_of_all_rows():
+    assert covey.CRS(size=0.1).fit(BLOBS, LABELS).sample_indices_.size == 30
+
+
+@pytest.mark.parametrize(
+    ("options", "fitting", "message"),
+    [
+        ({"size": 2}, {}, "size must allow for one representative of each of the 3 clusters, got 2 of 300 objects"),
+        ({"size": 3}, {"include": [0, 1, 2]}, "3 clusters and the 3 rows to include, got 3 of 300"),
+        ({"size": 0}, {}, "size"),
+        ({"size": 1.0}, {}, "size"),
+        ({"size": 5, "refine": True}, {}, "refine looks for fewer representatives, but size says how many there are"),
+        ({}, {"include": [300]}, "include must hold numbers of rows of X, from 0 to 299, got 300"),
+        ({}, {"include": [-1]}, "include must hold numbers of rows of X, from 0 to 299, got -1"),
+        ({}, {"include": [True, False]}, "include must hold True or False for each of the 300 objects"),
+        ({}, {"include": ["a"]}, "include must hold numbers of rows of X, or True or False"),
+        ({}, {"sample_weight": [1.0]}, "sample_weight must hold one number for each of the 300 objects of X, got 1"),
+        ({}, {"sample_weight": np.full(300, -1.0)}, "finite numbers of at least 0, got -1.0 for row 0"),
+        ({}, {"sample_weight": np.repeat([1.0, 0.0, 1.0], 100)}, "all of cluster 'b' have the weight zero"),
+    ],
+)
+def test_wishes_that_cannot_be_fulfilled_are_refused(options, fitting, message):
+    with pytest.raises(ValueError, match=message):
+        covey.CRS(**options).fit(BLOBS, LABELS, **fitting)
+
+
+def test_a_size_beyond_the_distinct_objects_selects_all_of_them():
+    X = np.repeat(np.eye(4), 5, axis=0)
+    assert covey.CRS(size=15).fit(X).sample_indices_.size == 4
+
+
+def test_a_number_is_kept_with_a_model(tmp_path):
+    model = covey.NearestPrototypeClassifier(covey.CRS(None, threshold=0.5, size=12)).fit(BLOBS, LABELS)
+    covey.save(model, tmp_path / "model.covey")
+    loaded = covey.load(tmp_path / "model.covey")
+    assert loaded.selector_.size == 12
+    assert loaded.selector_.n_neighbors is None
+    assert loaded.predict(BLOBS).tolist() == model.predict(BLOBS).tolist()
+
+
+# include
+
+
+@pytest.mark.parametrize("options", [{}, {"refine": True}, {"size": 40}, {"n_neighbors": None}, {"coverage": 0.2}])
+def test_included_rows_are_representatives_and_come_first(options):
+    wanted = [299, 3, 150, 4]
+    selector = covey.CRS(**{"n_neighbors": 8, "random_state": 0, **options}).fit(BLOBS, LABELS, include=wanted)
+    assert selector.prototypes_["a"].indices[:2].tolist() == [3, 4]
+    assert selector.prototypes_["b"].indices[0] == 150
+    assert selector.prototypes_["c"].indices[0] == 299
+    mask = np.isin(np.arange(300), wanted)
+    again = covey.CRS(**{"n_neighbors": 8, "random_state": 0, **options}).fit(BLOBS, LABELS, include=mask)
+    assert sorted(again.sample_indices_) == sorted(selector.sample_indices_)
+
+
+def test_an_earlier_selection_can_be_extended():
+    first = covey.CRS(8, size=20, random_state=0).fit(BLOBS)
+    more = covey.CRS(8, size=30, random_state=0).fit(BLOBS, include=first.sample_indices_)
+    assert more.sample_indices_[:20].tolist() == first.sample_indices_.tolist()
+    assert more.sample_indices_.tolist() == covey.CRS(8, size=30, random_state=0).fit(BLOBS).sample_indices_.tolist()
+
+
+def test_an_included_copy_represents_its_equals():
+    X = np.repeat(np.eye(3), 4, axis=0)
+    selector = covey.CRS(1, threshold=0.5).fit(X, include=[6, 7])
+    assert selector.sample_indices_[0] == 6
+    assert selector.prototypes_[0].covered_by[4:8].tolist() == [6, 6, 6, 6]
+
+
+def test_nothing_to_include_changes_nothing():
+    plain = covey.CRS(8).fit(BLOBS).sample_indices_.tolist()
+    assert covey.CRS(8).fit(BLOBS, include=[]).sample_indices_.tolist() == plain
+    assert covey.CRS(8).fit(BLOBS, include=np.zeros(300, dtype=bool)).sample_indices_.tolist() == plain
+
+
+# weights
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32), gain=st.sampled_from(["similarity", "count"]))
+def test_whole_weights_count_as_copies_do(seed, gain):
+    draw = np.random.default_rng(seed)
+    graph = covey.neighbor_graph(draw.random((40, 3)), 5, method="exact")
+    weights = draw.integers(1, 5, 40)
+    by_weight = covey.cover(graph, 0.9, 0.9, gain=gain, sample_weight=weights)
+    by_copies = covey.cover(graph, 0.9, 0.9, gain=gain, multiplicity=weights)
+    orphans = (graph.similarities < 0.9).all(axis=1) & (weights == 1)
+    assert by_weight.indices.tolist() == by_copies.indices.tolist()
+    assert np.allclose(by_weight.gains, by_copies.gains)
+    assert by_weight.coverage == by_copies.coverage
+    assert by_copies.n_orphans == orphans.sum()
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32), gain=st.sampled_from(["similarity", "count"]))
+def test_weights_are_those_of_a_slow_greedy_choice(seed, gain):
+    """The reference recomputes every gain. It counts whole numbers of copies, so weights are eighths of these."""
+    draw = np.random.default_rng(seed)
+    graph = covey.neighbor_graph(draw.random((30, 2)), 4, method="exact")
+    eighths = draw.integers(0, 9, 30) + (np.arange(30) == 0)
+    lists = [list(zip(graph.indices[x].tolist(), graph.similarities[x].tolist(), strict=True)) for x in range(30)]
+    try:
+        expected = reference.greedy(lists, 0.8, 0.95, gain, multiplicities=eighths.tolist(), margin=1e-9)
+    except reference.CloseCallError:
+        return
+    found = covey.cover(graph, 0.8, 0.95, gain=gain, sample_weight=eighths / 8)
+    assert found.indices.tolist() == expected[0]
+    assert np.allclose(found.gains, np.array(expected[1]) / 8)
+
+
+def test_scaled_weights_give_the_same_choice():
+    weights = np.random.default_rng(3).random(300)
+    chosen = [covey.CRS(8).fit(BLOBS, LABELS, sample_weight=scale * weights).sample_indices_ for scale in (1, 1024)]
+    assert chosen[0].tolist() == chosen[1].tolist()
+
+
+def test_coverage_is_a_share_of_the_weight():
+    weights = np.ones(300)
+    weights[:5] = 1e6
+    prototype = covey.CRS(8, coverage=0.9).fit(BLOBS, sample_weight=weights).prototypes_[0]
+    assert (prototype.covered_by[:5] >= 0).all()
+    covered = prototype.covered_by >= 0
+    assert prototype.coverage == pytest.approx(weights[covered].sum() / weights.sum())
+    assert prototype.coverage >= 0.9 > covered.mean()
+
+
+def test_a_classifier_hands_weights_and_rows_on_to_its_selector():
+    weights = np.random.default_rng(4).random(300)
+    model = covey.NearestPrototypeClassifier(covey.CRS(8)).fit(BLOBS, LABELS, sample_weight=weights, include=[7])
+    alone = covey.CRS(8).fit(BLOBS, LABELS, sample_weight=weights, include=[7])
+    assert model.selector_.sample_indices_.tolist() == alone.sample_indices_.tolist()
+    with pytest.raises(TypeError, match="include"):
+        covey.NearestPrototypeClassifier(covey.DeltaMedoids()).fit(BLOBS, LABELS, include=[7])
+
+
+# members
+
+
+SELECTORS = [
+    covey.CRS(5, random_state=0),
+    covey.CRS(5, coverage=0.5, random_state=0),
+    covey.DeltaMedoids(random_state=0),
+    covey.DS3(budget=5),
+    covey.RandomSelector(0.1, random_state=0),
+    covey.KeepAll(),
+    covey.Sharpened(covey.CRS(5, random_state=0), random_state=0),
+]
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_each_row_is_listed_with_its_representative(selector):
+    X = np.concatenate([BLOBS, BLOBS[:10]])
+    y = np.concatenate([LABELS, LABELS[:10]])
+    members = selector.fit(X, y).members(X)
+    matrix = cosines(X)
+    assert list(members.columns) == ["row", "label", "representative", "similarity", "rank", "covered"]
+    assert members["row"].tolist() == list(range(310))
+    assert members["label"].tolist() == y.tolist()
+    for row, line in enumerate(members.itertuples()):
+        prototype = selector.prototypes_[line.label]
+        coverer = prototype.covered_by[np.searchsorted(prototype.members, row)]
+        assert line.covered == (coverer >= 0)
+        nearest = prototype.indices[np.argmax(matrix[row, prototype.indices])]
+        expected = coverer if coverer >= 0 else nearest
+        assert line.representative == expected or matrix[row, line.representative] == pytest.approx(
+            matrix[row, expected]
+        )
+        assert line.similarity == pytest.approx(matrix[row, line.representative])
+        assert prototype.indices[line.rank - 1] == line.representative
+
+
+def test_members_are_listed_for_any_kind_of_objects():
+    words = ["cat", "cart", "care", "dog", "dodge", "lodge"]
+    members = covey.CRS(2, similarity="levenshtein").fit(words).members(words)
+    assert members["label"].tolist() == [0] * 6
+    assert members["similarity"].between(0, 1).all()
+    matrix = cosines(BLOBS)
+    listed = covey.CRS(5, similarity="precomputed").fit(matrix).members(matrix)
+    same = covey.CRS(5, graph="exact").fit(BLOBS).members(BLOBS)
+    pd.testing.assert_frame_equal(listed, same, check_exact=False)
+
+
+def test_members_of_other_objects_are_refused():
+    with pytest.raises(ValueError, match="X must be what was passed to fit, which had 300 objects, got 10"):
+        covey.CRS(5).fit(BLOBS).members(BLOBS[:10])
