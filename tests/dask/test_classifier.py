@@ -56,6 +56,16 @@ def both(given, y, reject=None, similarity="euclidean", **arguments):
     return found.fit(in_parts(given), in_parts(y)), expected.fit(given, y)
 
 
+def test_the_default_answer_for_rejected_objects_is_that_of_one_process(client):
+    options = {"n_neighbors": 4, "similarity": "euclidean", "random_state": 0}
+    found = covey.dask.NearestPrototypeClassifier(covey.dask.CRS(**options), reject=2.0).fit(
+        in_parts(X), in_parts(NAMES)
+    )
+    assert set(computed(found.predict(in_parts(X)))) == {"unknown"}
+    found.fit(in_parts(X), in_parts(NUMBERS))
+    assert set(computed(found.predict(in_parts(X)))) == {-1}
+
+
 def computed(answer):
     """A lazy answer as local arrays, after a check that it is lazy, that its type and its shape are what it says."""
     if isinstance(answer, covey.Explanation):

@@ -167,6 +167,8 @@ REFUSED = {
     "words without a function": (lambda: (db.from_sequence(["a", "b"]), None), {}, "In part [01] of X.*got strings"),
     "a shard size of 0": (lambda: (ROWS, None), {"shard_size": 0}, "shard_size"),
     "a checkpoint that is no folder": (lambda: (ROWS, None), {"checkpoint": 3}, "checkpoint"),
+    "all above the threshold": (lambda: (ROWS, None), {"n_neighbors": None}, "n_neighbors must be a number or 'auto'"),
+    "a size": (lambda: (ROWS, None), {"size": 5}, "size is not possible on a cluster; leave it out, or use covey.CRS"),
     "no coverage": (lambda: (ROWS, None), {"coverage": 0.0}, "coverage"),
     "labels that cannot be sorted": (
         lambda: (in_parts(ROWS), [1, "a", *LABELS[2:].tolist()]),
@@ -179,6 +181,14 @@ REFUSED = {
         "In part 1 of y.*finite labels",
     ),
 }
+
+
+@pytest.mark.parametrize("wish", [{"sample_weight": np.ones(120)}, {"include": [0]}])
+def test_weights_and_rows_to_include_are_refused_on_a_cluster(client, wish):
+    with pytest.raises(TypeError, match=f"{next(iter(wish))} is not possible on a cluster"):
+        covey.dask.CRS(3).fit(ROWS, **wish)
+    with pytest.raises(TypeError, match=f"{next(iter(wish))} is not possible on a cluster"):
+        covey.dask.NearestPrototypeClassifier(covey.dask.CRS(3)).fit(ROWS, LABELS, **wish)
 
 
 @pytest.mark.parametrize("case", REFUSED)

@@ -68,7 +68,7 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
 
     @whole_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Select representatives of each class.
 
         Parameters
@@ -77,6 +77,8 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
             The objects, as `covey.dask.CRS.fit` takes them.
         y : the same
             The class of each object.
+        **fit_params
+            What the `fit` of the selector takes beside X and y.
 
         Returns
         -------
@@ -93,7 +95,7 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
             )
         selector = CRS() if self.selector is None else clone(self.selector)
         with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
-            self.selector_ = selector.fit(X, y)
+            self.selector_ = selector.fit(X, y, **fit_params)
         labels = np.empty(len(selector.prototypes_), dtype=object)
         labels[:] = list(selector.prototypes_)
         self.classes_ = exact_array(labels)

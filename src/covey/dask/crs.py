@@ -45,9 +45,9 @@ class CRS(local.CRS):
     ----------
     n_neighbors : int or "auto", default=10
         As in `covey.CRS`, and so are all parameters up to `verbose`, with these exceptions: `similarity` must not be
-        "precomputed", `graph` must be the name of a method, and ``refine=True`` needs clusters of at most `shard_size`
-        objects.
-    coverage, threshold, similarity, graph, gain, on_orphan, refine, sample_rate, tol, random_state
+        "precomputed", `graph` must be the name of a method, `n_neighbors` and `size` must be a number and None, and
+        ``refine=True`` needs clusters of at most `shard_size` objects.
+    coverage, threshold, similarity, graph, gain, on_orphan, size, refine, sample_rate, tol, random_state
         As in `covey.CRS`. The homogeneity of a cluster that is cut is the mean similarity of pairs within its shards.
     n_jobs : int or None, default=None
         How many threads or processes each task uses. Leave it at None if a worker has as many threads as cores.
@@ -118,6 +118,7 @@ class CRS(local.CRS):
         graph: GraphLike = "auto",
         gain: str = "similarity",
         on_orphan: str = "self",
+        size: None = None,
         refine: bool = False,
         sample_rate: float = SAMPLE_RATE,
         tol: float = TOL,
@@ -136,6 +137,7 @@ class CRS(local.CRS):
             graph=graph,
             gain=gain,
             on_orphan=on_orphan,
+            size=size,
             refine=refine,
             sample_rate=sample_rate,
             tol=tol,
@@ -149,7 +151,7 @@ class CRS(local.CRS):
 
     @whole_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: None = None, include: None = None) -> Self:
         """Select representatives of each cluster.
 
         Parameters
@@ -159,6 +161,8 @@ class CRS(local.CRS):
             this process is cut into parts and sent to the workers.
         y : the same, optional
             The labels. If it lives on the cluster, it must be cut into parts at the same rows as X.
+        sample_weight, include : None
+            These can be passed to `covey.CRS` only.
 
         Returns
         -------
@@ -166,10 +170,7 @@ class CRS(local.CRS):
             The selector itself.
         """
         self._validate_params()
-        if not isinstance(self.graph, str):
-            raise TypeError(
-                "graph must be 'auto', 'exact' or 'nn-descent' on a cluster; to cover a finished graph, use covey.CRS."
-            )
+        self._check_possible(sample_weight, include)
         with (
             tasks(self, 1, X, y) as callbacks,
             callbacks.part("clusters"),
@@ -177,6 +178,22 @@ class CRS(local.CRS):
         ):
             self._set(self._select(engine, X, y))
         return self
+
+    def _check_possible(self, sample_weight: Any, include: Any) -> None:
+        """Refuse what only a single process can do."""
+        if not isinstance(self.graph, str):
+            raise TypeError(
+                "graph must be 'auto', 'exact' or 'nn-descent' on a cluster; to cover a finished graph, use covey.CRS."
+            )
+        refused = {"sample_weight": sample_weight, "include": include, "size": self.size}
+        for name, value in refused.items():
+            if value is not None:
+                raise TypeError(f"{name} is not possible on a cluster; leave it out, or use covey.CRS in one process.")
+        if self.n_neighbors is None:
+            raise TypeError(
+                "n_neighbors must be a number or 'auto' on a cluster, got None; pass a number, or use covey.CRS in one "
+                "process."
+            )
 
     def fit_resample(self, X: Any, y: Any = None) -> tuple[Any, Any]:
         """Fit, and return the selected objects and their labels, which are few, as local ones.

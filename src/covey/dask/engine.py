@@ -4,6 +4,7 @@ Nothing is pinned to a worker and nothing is scattered. Whatever a task needs is
 can run it again anywhere if a worker is lost. No task keeps anything on its worker.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
@@ -18,6 +19,7 @@ from covey.runtime.extras import require
 from covey.runtime.progress import Bar, progress
 from covey.runtime.workers import large_tasks
 from covey.similarity.space import Space
+from covey.similarity.spot_check import AsymmetryWarning, heard_by
 
 REPORTS = 100
 """How many tasks report under the same topic. The scheduler keeps the last 1000 reports of each topic, unless it was
@@ -56,7 +58,7 @@ class Engine:
 
     def __init__(self, client: Any, title: str, shown: bool = False) -> None:
         self.client, self._shown = client, shown
-        self._bar: Bar = progress(title, None, "tasks", shown=shown)
+        self._bar: Bar = progress(title, None, "tasks", shown=shown and not _in_notebook())
         self._topic = f"covey-{uuid4().hex}"
         self._numbers = count()
         self._what = ""
@@ -69,6 +71,10 @@ class Engine:
 
     def __exit__(self, kind: Any, *error: Any) -> None:
         self._bar.__exit__(kind, *error)
+        if kind is None and self._n_counted:
+            messages = [str(message) for _, message in self.client.get_events(f"{self._topic}-told") or ()]
+            if messages:
+                warnings.warn(min(messages), AsymmetryWarning, stacklevel=2)
         if kind is not None:
             # The method `cancel` of the client would also cancel tasks that depend on these and whose futures are gone
             # already. The scheduler of Dask takes that for an error and drops the client with all of the user's data.
@@ -91,9 +97,9 @@ class Engine:
 
         The reports show afterwards how many evaluations were repeated because a worker was lost.
         """
-        topic = f"{self._topic}-{self._n_counted // REPORTS}"
+        topics = f"{self._topic}-{self._n_counted // REPORTS}", f"{self._topic}-told"
         self._n_counted += 1
-        return self.submit(name, partial(_counted, topic, function), *args)
+        return self.submit(name, partial(_counted, topics, function), *args)
 
     def compute(self, delayed: Sequence[Any]) -> list[Any]:
         """Let workers compute delayed objects, and return the futures of their values.
@@ -138,10 +144,12 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _counted(topic: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function in a worker, and report the evaluations of its result."""
-    result = function(*args)
-    require("distributed", "dask").get_worker().log_event(topic, int(result.n_evaluations))
+def _counted(topics: tuple[str, str], function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function in a worker, and report the evaluations of its result, and what the user has to be told."""
+    worker, (counted, told) = require("distributed", "dask").get_worker(), topics
+    with heard_by(lambda message: worker.log_event(told, message)):
+        result = function(*args)
+    worker.log_event(counted, int(result.n_evaluations))
     return result
 
 

@@ -17,10 +17,13 @@ from sklearn.base import BaseEstimator
 from covey.arrays import Integers
 from covey.dask.engine import Engine
 from covey.runtime.extras import require
+from covey.runtime.wording import some_of
 from covey.selectors.labels import check_labels, clusters, label_values
+from covey.similarity.bits import PackedBits, are_packed
 from covey.similarity.collect import collect
 from covey.similarity.collection import Collection
 from covey.similarity.inputs import check_input, take_rows
+from covey.similarity.named import measure_of
 from covey.similarity.similarity import Similarity
 
 PART = 10_000
@@ -30,11 +33,14 @@ comparison with other values is on record."""
 
 @dataclass(frozen=True)
 class PartFacts:
-    """What the driver knows about a part: its number of objects, and its columns, if it has any."""
+    """What the driver knows about a part: its number of objects, its columns, if it has any, and whether these are
+    packed bits.
+    """
 
     n: int
     n_columns: int | None
     names: tuple[str, ...] | None
+    packed: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,10 +117,22 @@ def read(engine: Engine, X: Any, y: Any, similarity: Similarity) -> Parts:
             "similarity='precomputed' needs the whole matrix in one process; use covey.CRS, or pass the objects and a "
             "similarity of them."
         )
-    given = _parts_on_cluster(engine, X)
-    collections = [engine.submit("collect", _collect, part, number, similarity) for number, part in enumerate(given)]
+    if similarity.kind == "mixed":
+        raise ValueError(
+            f"similarity={similarity.function!r} needs the ranges of all data, which no part on a cluster knows; use "
+            "covey.CRS, or scale the columns yourself and pass a similarity of numbers."
+        )
+    given, packed = _parts_on_cluster(engine, X), _is_packed(X, similarity)
+    collections = [
+        engine.submit("collect", _collect, part, number, similarity, packed) for number, part in enumerate(given)
+    ]
     del given
     facts = engine.gather("reading", [engine.submit("facts", _facts, part) for part in collections])
+    if any(fact.packed for fact in facts):  # a part that holds only 0 and 1 does not tell that it is packed
+        collections = [
+            part if fact.packed else engine.submit("pack", _packed, part, number)
+            for number, (part, fact) in enumerate(zip(collections, facts, strict=True))
+        ]
     n = sum(fact.n for fact in facts)
     if n == 0:
         raise ValueError("X must hold at least one object, got an empty X.")
@@ -136,6 +154,17 @@ def _parts_on_cluster(engine: Engine, X: Any) -> list[Any]:
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     slices = [np.arange(start, min(start + PART, n)) for start in range(0, max(n, 1), PART)]
     return [engine.submit_value("part", take_rows(X, rows)) for rows in slices]
+
+
+def _is_packed(X: Any, similarity: Similarity) -> bool:
+    """Say whether X is known to hold packed bits before its parts are read.
+
+    A dask array of packed bits says it by what Dask calls its meta, an empty array of the same class. Its blocks cannot
+    say it: Dask sends the blocks of every class of arrays as plain arrays.
+    """
+    if is_dask(X):
+        return isinstance(getattr(X, "_meta", None), PackedBits)
+    return similarity.kind == "rows" and are_packed(X, measure_of(similarity).domain)
 
 
 def _parts_of_labels(engine: Engine, y: Any, facts: Sequence[PartFacts]) -> list[Any]:
@@ -188,7 +217,7 @@ def _common_columns(facts: Sequence[PartFacts]) -> tuple[int | None, tuple[str, 
 
 
 def _columns(facts: PartFacts) -> str:
-    return f"the columns {list(facts.names)}" if facts.names else f"{facts.n_columns} columns"
+    return f"the columns {some_of(facts.names)}" if facts.names else f"{facts.n_columns} columns"
 
 
 # What follows runs on workers.
@@ -209,19 +238,26 @@ class _Columns(BaseEstimator):
     """Receives the columns that scikit-learn records for X."""
 
 
-def _collect(part: Any, number: int, similarity: Similarity) -> tuple[Collection | None, PartFacts]:
-    """Make a collection of a part; None if the part is empty."""
+def _collect(part: Any, number: int, similarity: Similarity, packed: bool) -> tuple[Collection | None, PartFacts]:
+    """Make a collection of a part; None if the part is empty. If X is known to be `packed`, all parts are."""
     part = held(part)
     if is_empty(part):
         return None, PartFacts(0, None, None)
     columns = _Columns()
     try:
-        collection = collect(part, similarity, columns)
+        collection = collect(PackedBits(part) if packed else part, similarity, columns)
     except (ValueError, TypeError) as error:
         raise _of_part(error, number, "X") from error
     names = tuple(columns.feature_names_in_.tolist()) if hasattr(columns, "feature_names_in_") else None
     collection.given = None
-    return collection, PartFacts(len(collection), collection.n_columns, names)
+    packed = isinstance(collection.objects, PackedBits)
+    return collection, PartFacts(len(collection), collection.n_columns, names, packed)
+
+
+def _packed(part: tuple[Collection | None, PartFacts], number: int) -> tuple[Collection | None, PartFacts]:
+    """Read a part again as packed bits, because other parts of X hold some."""
+    collection, _ = part
+    return part if collection is None else _collect(collection.objects, number, collection.similarity, packed=True)
 
 
 def _of_part(error: ValueError | TypeError, number: int, name: str) -> ValueError | TypeError:
