@@ -120,7 +120,7 @@ class TestCoverage:
         model = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, np.array(["a", "b", "c"])[y])
         display = CoverageDisplay.from_estimator(model, labels=["c", "a"])
         assert list(display.curves) == ["c", "a"]
-        with pytest.raises(ValueError, match=re.escape("label must be one of ['a', 'b', 'c'], got 'd'")):
+        with pytest.raises(ValueError, match=re.escape("label must be one of 'a', 'b', 'c', got 'd'")):
             CoverageDisplay.from_estimator(model, labels=["d"])
 
     @pytest.mark.parametrize("relative", [False, True])
@@ -260,8 +260,8 @@ class TestMap:
         X, y = blobs()
         selector = covey.CRS(5).fit(X, y)
         for match, X_given, options in [
-            (r"label must be one of \[0, 1, 2\], got None", X, {}),
-            (r"label must be one of \[0, 1, 2\], got 3", X, {"label": 3}),
+            (r"label must be one of 0, 1, 2, got None", X, {}),
+            (r"label must be one of 0, 1, 2, got 3", X, {"label": 3}),
             ("X must hold the 60 objects that were passed to fit, got 59", X[1:], {"label": 0}),
             ("names must hold one name for each of the 60 objects of X, got 2", X, {"label": 0, "names": ["a", "b"]}),
             ("n_neighbors must be an int of at least 1, got 0", X, {"label": 0, "n_neighbors": 0}),

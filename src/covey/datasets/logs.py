@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from covey.runtime.progress import progress
+from covey.runtime.wording import some_of
 from covey.storage.delimiter import delimiter_of
 from covey.storage.errors import FileFormatError, naming
 from covey.storage.packed import open_text
@@ -189,7 +190,7 @@ def _contact_reader(header: list[str], name: str) -> Callable[[list[str]], Conta
     for role in ("time", "source", "destination"):
         if places[role] is None:
             raise FileFormatError(
-                f"{name} must have a column for the {role} (one of {', '.join(COLUMNS[role])}), got {', '.join(names)}."
+                f"{name} must have a column for the {role} (one of {', '.join(COLUMNS[role])}), got {some_of(names)}."
             )
 
     def contact_of(row: list[str]) -> Contact | None:

@@ -7,6 +7,7 @@ colors.py       every color, of drawings and of pages
 coverage.py     CoverageDisplay: how coverage grows
 map.py          PrototypeMapDisplay: a cluster as a map; its page is map.html, with map.css and map.js
 report.py       Report: sections of tables, pictures and galleries; its page is report.html, with report.css
+thumbnails.py   rows of numbers as small images, for maps and for cards of reports
 page.py         makes pages of these templates; page.css is what all pages share
 drawing.py      what every drawing with matplotlib needs
 fitted.py       what every display takes from a fitted estimator

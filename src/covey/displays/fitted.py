@@ -6,6 +6,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from covey.prototype import Prototype
+from covey.runtime.wording import some_of
 
 
 def fitted_selector(estimator: Any) -> Any:
@@ -25,5 +26,5 @@ def prototype_of(prototypes: Mapping[Hashable, Prototype], label: Hashable) -> P
     if label is None and len(prototypes) == 1:
         return next(iter(prototypes.values()))
     if label not in prototypes:
-        raise ValueError(f"label must be one of {list(prototypes)}, got {label!r}.")
+        raise ValueError(f"label must be one of {some_of([repr(own) for own in prototypes])}, got {label!r}.")
     return prototypes[label]

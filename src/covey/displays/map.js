@@ -22,8 +22,15 @@
   const lines = [], dots = [];
   linked.forEach(at => { lines[at] = add(threads, "line", ""); });
   every.forEach(at => { if (!data.isRepresentative[at]) dots[at] = add(others, "circle", data.coveredBy[at] < 0 ? "uncovered" : "object"); });
+  const images = data.images || [], boxed = at => data.isRepresentative[at] && images[at];
+  const box = at => {
+    const group = add(chosen, "g", "representative boxed");
+    add(group, "rect", "");
+    add(group, "image", "").setAttribute("href", images[at]);
+    return group;
+  };
   representatives.forEach((at, rank) => {
-    const dot = dots[at] = add(chosen, "circle", "representative");
+    const dot = dots[at] = boxed(at) ? box(at) : add(chosen, "circle", "representative");
     dot.setAttribute("tabindex", rank ? -1 : 0);
     dot.setAttribute("role", "img");
     dot.setAttribute("aria-label", `${data.names[at]}, stands for ${data.standsFor[at]} of ${data.nMembers}`);
@@ -41,11 +48,15 @@
     const size = Math.max(.6, Math.min(1, Math.sqrt(width * height / every.length) / 30)), margin = 24 * size;
     const scale = Math.min((width - 2 * margin) / (wide || 1), (height - 2 * margin) / (high || 1));
     map.style.height = `${height}px`;
+    const room_of_box = Math.sqrt(width * height / Math.max(1, representatives.filter(boxed).length)) / 4;
+    const side = Math.max(9, Math.min(30, room_of_box));
     every.forEach(at => {
       const x = width / 2 + (data.x[at] - wide / 2) * scale, y = height / 2 + (data.y[at] - high / 2) * scale;
-      const r = size * (data.isRepresentative[at] ? 4 + 8 * Math.sqrt(data.standsFor[at] / most) : 3);
+      const share = Math.sqrt(data.standsFor[at] / most);
+      const r = boxed(at) ? side * (.5 + .5 * share) : size * (data.isRepresentative[at] ? 4 + 8 * share : 3);
       places[at] = {x, y, r};
-      place(dots[at], {cx: x, cy: y, r});
+      if (boxed(at)) for (const part of dots[at].children) place(part, {x: x - r, y: y - r, width: 2 * r, height: 2 * r});
+      else place(dots[at], {cx: x, cy: y, r});
     });
     linked.forEach(at => {
       const from = places[at], to = places[data.coveredBy[at]];
@@ -56,17 +67,29 @@
 
   const short = name => name.length > 80 ? `${name.slice(0, 79)}…` : name;
   const write = (tag, text, parent = tip) => { parent.appendChild(document.createElement(tag)).textContent = text; };
+  const picture = (at, parent = tip) => {
+    if (!images[at]) return;
+    const made = parent.appendChild(document.createElement("img"));
+    made.src = images[at];
+    made.alt = data.names[at];
+  };
   const describe = at => {
     tip.replaceChildren();
+    picture(at);
     write("strong", short(data.names[at]));
     const owner = data.coveredBy[at];
     if (!data.isRepresentative[at]) {
       write("span", owner < 0 ? "no representative covers it" : `represented by ${short(data.names[owner])}`);
+      if (owner >= 0) picture(owner);
       return;
     }
     write("span", `stands for ${data.standsFor[at]} of ${data.nMembers}`);
-    const list = document.createElement("ul"), first = covers[at].slice(0, 5);
-    first.forEach(other => write("li", short(data.names[other]), list));
+    const pictured = covers[at].filter(other => images[other]).slice(0, 12);
+    const list = document.createElement("ul"), first = pictured.length ? pictured : covers[at].slice(0, 5);
+    if (pictured.length) {
+      list.className = "pictures";
+      first.forEach(other => picture(other, list.appendChild(document.createElement("li"))));
+    } else first.forEach(other => write("li", short(data.names[other]), list));
     const more = data.standsFor[at] - 1 - first.length;
     if (more > 0) write("li", `and ${more} more`, list);
     if (list.children.length) tip.append(list);
@@ -121,7 +144,8 @@
 
   // The dot under the pointer; if there is none, the nearest within reach, because a finger is wide and dots are small.
   const found = event => {
-    if (event.target.dataset.at !== undefined) return Number(event.target.dataset.at);
+    const dot = event.target.closest("[data-at]");
+    if (dot) return Number(dot.dataset.at);
     const box = map.getBoundingClientRect(), reach = event.pointerType === "mouse" ? 8 : 24;
     const gaps = places.map(({x, y, r}) => Math.hypot(event.clientX - box.left - x, event.clientY - box.top - y) - r);
     const least = gaps.reduce((best, gap, at) => gap < gaps[best] ? at : best, 0);

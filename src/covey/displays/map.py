@@ -25,6 +25,7 @@ from covey.displays.colors import DRAWN_MAP, MAP_PAGE
 from covey.displays.drawing import new_axes, plain
 from covey.displays.fitted import fitted_selector, prototype_of
 from covey.displays.page import render
+from covey.displays.thumbnails import Images
 from covey.graph.build import build, choose_method
 from covey.graph.graph import NeighborGraph
 from covey.prototype import Prototype
@@ -56,6 +57,8 @@ class PrototypeMapDisplay:
         How many members of the whole cluster each one covers, itself included; 0 for all but representatives.
     names : list of str
         What the objects are called on the page.
+    images : list of str or None, or None
+        For each object its image as a data address, or None if the page has no room for it; None without images.
     label : hashable
         The cluster's label.
     n_members, n_representatives : int
@@ -91,6 +94,7 @@ class PrototypeMapDisplay:
     label: Hashable
     n_members: int
     n_representatives: int
+    images: list[str | None] | None = field(default=None, repr=False)
     ax_: Any = field(init=False, repr=False)
     figure_: Any = field(init=False, repr=False)
 
@@ -102,12 +106,13 @@ class PrototypeMapDisplay:
         *,
         label: Hashable = None,
         names: Sequence[Any] | None = None,
+        image_shape: Sequence[int] | None = None,
         n_neighbors: int = 15,
         max_objects: int = 2000,
         random_state: Any = 0,
         ax: Any = None,
     ) -> Self:
-        """The map of one cluster of a fitted estimator. The similarities of the objects on it are computed again.
+        """The map of one cluster of a fitted estimator. The similarities of its objects are computed again.
 
         Parameters
         ----------
@@ -119,9 +124,10 @@ class PrototypeMapDisplay:
             The cluster to draw; not needed if there is only one.
         names : sequence, optional
             What to call the objects of X on the page; by default "row 17".
+        image_shape : (height, width) or (height, width, 3), optional
+            The page shows the rows of X as images of this shape, gray or in color; see `show_images`.
         n_neighbors : int, default=15
-            How many others each object should have around it: t-SNE's perplexity. A small number shows small groups,
-            a large one the large groups. The neighbor graph has three times as many neighbors.
+            How many others each object should have around it: t-SNE's perplexity. A small number shows small groups.
         max_objects : int, default=2000
             A larger cluster is sampled: all representatives are kept, and as many of the others as there is room for.
             If there are more representatives than this, those selected first are kept.
@@ -140,7 +146,29 @@ class PrototypeMapDisplay:
         space = collection.take(rows).space(getattr(selector, "n_jobs", None))
         positions = _lay_out(space, n_neighbors, rng)
         display = cls(positions=positions, names=_names(names, rows), **_held_of(prototype, rows))
+        if image_shape is not None:
+            display.show_images(X, image_shape)
         return display if ax is None else display.plot(ax)
+
+    def show_images(self, X: Any, image_shape: Sequence[int]) -> Self:
+        """Show the objects as images on the page.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or frame
+            The pixels, line by line, in a row for each object that was passed to `fit`. Bytes are shown as they are.
+            Other numbers are scaled: the smallest one of X is black, and the largest is white.
+        image_shape : (height, width) or (height, width, 3)
+            The shape of an image, gray or in color. Large images are made smaller. If all images take more than 3 MB,
+            the page has those of the representatives that stand for most, and then those of other objects.
+        """
+        pictured = Images.of(X, image_shape)
+        order = np.lexsort((np.arange(self.rows.size), -self.stands_for, ~self.is_representative))
+        found = pictured.addresses(self.rows[order].tolist())
+        self.images = [None] * self.rows.size
+        for at, address in zip(order.tolist(), found, strict=False):
+            self.images[at] = address
+        return self
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the map: representatives stand out, larger if they stand for more, with a line to all that they cover.
@@ -192,6 +220,7 @@ class PrototypeMapDisplay:
             "standsFor": self.stands_for.tolist(),
             "isRepresentative": self.is_representative.tolist(),
             "names": self.names,
+            "images": self.images,
             "nMembers": self.n_members,
         }
 

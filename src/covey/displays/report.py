@@ -3,7 +3,6 @@
 The parts hold values. How they look is decided by `report.html` and `report.css` beside this file.
 """
 
-import base64
 import csv
 import warnings
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from covey.displays.colors import REPORT_PAGE
 from covey.displays.page import render
+from covey.displays.thumbnails import inline, png_address
 from covey.runtime.extras import require
 from covey.storage.whole import whole
 
@@ -99,7 +99,7 @@ class Picture:
 
     def address(self) -> str:
         """The picture as a data address, which a page can hold."""
-        return _inline(self.drawn("svg"), "svg+xml")
+        return inline(self.drawn("svg"), "svg+xml")
 
     def write(self, folder: Path) -> None:
         """Write the picture as an SVG and as a PNG file."""
@@ -110,7 +110,10 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """One object to look at: an image, or a title and a few lines; and how many objects it stands for."""
+    """One object to look at: an image, or a title and a few lines; and how many objects it stands for.
+
+    The pixels of an image have the shape (height, width), or (height, width, 3) in color.
+    """
 
     title: str = ""
     lines: tuple[str, ...] = ()
@@ -137,10 +140,8 @@ class Card:
 
     def address(self) -> str:
         """The image as a data address, which a page can hold."""
-        image = require("matplotlib.image", "plot")
-        buffer = BytesIO()
-        image.imsave(buffer, self.pixels, cmap="gray", vmin=0, vmax=255, format="png")
-        return _inline(buffer.getvalue(), "png")
+        assert self.pixels is not None
+        return png_address(self.pixels)
 
 
 @dataclass(frozen=True)
@@ -204,8 +205,3 @@ class Report:
 def _kind(part: Part) -> str:
     """Which kind of part it is, for the template."""
     return type(part).__name__
-
-
-def _inline(content: bytes, kind: str) -> str:
-    """An image as a data address."""
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"

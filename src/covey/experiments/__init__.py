@@ -4,7 +4,8 @@ specs.py      what an experiment is made of: Method, Problem, Split, and Spec, a
 names.py      what methods are called
 methods.py    the selectors of covey as methods
 sharpening.py sharpened CRS as a method
-runner.py     `run` does fits and records them; `report` makes the report that specs declare
+runner.py     `run` does fits and records them, `run_within` only in time; `report` makes the report that specs declare
+limited.py    stops work that takes too long
 records.py    Record, what a method did for one cluster, and the file of records
 tables.py     tables made of records
 figures.py    figures made of records

@@ -2,6 +2,14 @@
 
 Each fit is recorded when it is done (see `covey.experiments.records`). A run that was stopped, or killed, goes on where
 it stopped if it is started again with the same folder, because a recorded fit is not done again.
+
+`run_within` does fits within a limit of time. They come in groups, which are only of use as a whole: a method with all
+its seeds. The groups are worked off in the order given:
+
+1. Before a group begins, and before each of its fits, there must be time left. From the second fit on, the time that
+   the fits of the group have taken tells whether the others fit in.
+2. If they do not, the group is left out, and the next group is tried: it may be faster.
+3. A fit that takes longer than it may is stopped.
 """
 
 import logging
@@ -10,12 +18,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from covey.classifier import NearestPrototypeClassifier
 from covey.displays.report import Report, Section
+from covey.experiments.limited import TimeUpError, at_most
 from covey.experiments.records import Fit, Record, append, mend, read_records, record_file
 from covey.experiments.specs import Method, Problem, Results, Spec, Split
 from covey.prototype import Prototype
@@ -23,6 +33,9 @@ from covey.runtime.progress import progress
 
 logger = logging.getLogger("covey")
 
+MOST_FOR_A_FIT = 0.5
+"""The share of the time left that one fit may take, unless its group is the last one. Without this bound a single slow
+method, stopped at the end, would take the time of all that come after it. The number is a judgement."""
 LISTED = 200
 """How many representatives of a cluster a record lists: more than any gallery shows, and a record stays small."""
 
@@ -71,6 +84,42 @@ def run(
             bar.advance()
             logger.info("%d of %d: %s, %s, seed %d, fitted in %.1f s", number, len(left), *fit, records[0].seconds)
     return [with_k(record, methods) for record in read_records(folder, quick) if record.fit in asked]
+
+
+def run_within(folder: Any, groups: Sequence[Sequence[Fit]], until: float, *, verbose: int, **options: Any) -> set[int]:
+    """Do groups of fits until a time of `time.monotonic`; return the places of the groups that are done.
+
+    `options` are those of `covey.experiments.run`.
+    """
+    done = set()
+    with progress("experiments", sum(map(len, groups)), "fits", shown=verbose > 0) as bar:
+        for at, group in enumerate(groups):
+            bar.note(f"{group[0].problem}, {group[0].method}")
+            share = 1.0 if at == len(groups) - 1 else MOST_FOR_A_FIT
+            if _run_group(folder, group, until, share, options):
+                done.add(at)
+            bar.advance(len(group))
+    return done
+
+
+def _run_group(folder: Any, group: Sequence[Fit], until: float, share: float, options: dict[str, Any]) -> bool:
+    """Return whether all fits of a group are done in time."""
+    recorded = {record.fit for record in read_records(folder)}
+    left = [fit for fit in group if fit not in recorded]
+    taken: list[float] = []
+    for at, fit in enumerate(left):
+        start = time.monotonic()
+        seconds = until - start
+        if seconds <= 0 or (taken and fmean(taken) * (len(left) - at) > seconds):
+            return False
+        try:
+            with at_most(seconds * share):
+                run(folder, [fit], **options)
+        except TimeUpError:
+            logger.info("%s on %s with seed %d was stopped: it took too long.", fit.method, fit.problem, fit.seed)
+            return False
+        taken.append(time.monotonic() - start)
+    return True
 
 
 def report(

@@ -38,8 +38,11 @@ class Row:
         Precision, recall and percentage as a paper reports them.
     k, curve : int or None, str or None
         The number of neighbors, if the method has one, and what methods that differ only in k are called together.
-    f1_error : float
-        The standard error of F1 over seeds.
+    f1_error, f1_spread : float
+        The standard error of F1 over seeds, and its standard deviation.
+    n_evaluations : float
+        How often the similarity was computed to select representatives in a fit.
+    n_seeds : int
     """
 
     problem: str
@@ -55,6 +58,9 @@ class Row:
     k: int | None = None
     curve: str | None = None
     f1_error: float = 0.0
+    f1_spread: float = 0.0
+    n_evaluations: float = 0.0
+    n_seeds: int = 1
 
 
 def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> list[Row]:
@@ -87,6 +93,9 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> lis
                 fits[0][0].k,
                 fits[0][0].curve,
                 standard_error(f1),
+                pstdev(f1),
+                fmean(n_evaluations),
+                len(fits),
             )
         )
     return rows

@@ -1,0 +1,96 @@
+"""Fits within a limit of time: whole groups or none, what is recorded counts, and a slow fit is stopped."""
+
+import math
+import signal
+import threading
+import time
+
+import pytest
+
+import covey
+from covey.experiments import Fit, Method, Problem, Split, read_records
+from covey.experiments.limited import TimeUpError, at_most
+from covey.experiments.runner import run_within
+
+
+def split(seed, data_home):
+    return Split(*covey.datasets.make_spirals(20, random_state=seed), *covey.datasets.make_spirals(20, random_state=9))
+
+
+class Slow(covey.KeepAll):
+    """Takes a second."""
+
+    def fit(self, X, y=None):
+        time.sleep(1.0)
+        return super().fit(X, y)
+
+
+PROBLEMS = {"p": Problem(split, similarity="euclidean")}
+METHODS = {
+    "fast": Method(lambda s, seed, n_jobs: covey.KeepAll(similarity=s)),
+    "slow": Method(lambda s, seed, n_jobs: Slow(similarity=s)),
+    "other": Method(lambda s, seed, n_jobs: covey.KeepAll(similarity=s)),
+}
+GROUPS = [[Fit("p", name, seed) for seed in range(3)] for name in METHODS]
+
+
+def within(folder, seconds):
+    return run_within(folder, GROUPS, time.monotonic() + seconds, problems=PROBLEMS, methods=METHODS, verbose=0)
+
+
+def test_without_an_end_all_groups_are_done(tmp_path):
+    assert within(tmp_path, math.inf) == {0, 1, 2}
+    assert {record.fit for record in read_records(tmp_path)} == {fit for group in GROUPS for fit in group}
+
+
+def test_a_group_that_is_too_slow_is_left_out_and_the_next_is_tried(tmp_path, monkeypatch):
+    """A clock that only a slow fit moves: after its first seed, the two others would take longer than there is time."""
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    assert within(tmp_path, 2.5) == {0, 2}
+    recorded = {record.fit for record in read_records(tmp_path)}
+    assert Fit("p", "slow", 0) in recorded
+    assert Fit("p", "slow", 1) not in recorded
+    assert within(tmp_path, 2.5) == {0, 1, 2}  # the first seed is recorded, and the other two fit in
+
+
+def test_what_is_recorded_counts_even_if_there_is_no_time(tmp_path):
+    assert within(tmp_path, 0) == set()
+    within(tmp_path, math.inf)
+    assert within(tmp_path, 0) == {0, 1, 2}
+
+
+needs_alarms = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no alarms")
+
+
+@needs_alarms
+def test_a_single_fit_that_does_not_end_is_stopped(tmp_path, monkeypatch):
+    waits = threading.Event()
+    monkeypatch.setattr(time, "sleep", lambda seconds: waits.wait(600))
+    assert within(tmp_path, 4.0) == {0, 2}
+
+
+@needs_alarms
+def test_the_alarm_is_over_when_the_work_is():
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(TimeUpError), at_most(0.01):
+        threading.Event().wait(600)
+    with at_most(600):
+        pass
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_threads_other_than_the_main_one_are_not_stopped():
+    done = []
+
+    def work():
+        with at_most(0.001):
+            threading.Event().wait(0.05)
+            done.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [True]
