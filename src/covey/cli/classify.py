@@ -1,14 +1,16 @@
 """`covey classify`: a label for each row of a file, with the evidence, block by block."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from covey.cli.declaration import option
-from covey.cli.files.formats import has_names
-from covey.cli.files.standard import STANDARD
+from covey.cli.declaration import argument, option
+from covey.cli.files.formats import Format, format_of, has_names
+from covey.cli.files.paths import check_model, check_output, expanded, may_write
+from covey.cli.files.standard import STANDARD, bytes_in, name_of
 from covey.cli.misuse import MisuseError
 from covey.cli.options import OBJECTS, Input, Output, Replacing, Running, finite
+from covey.cli.similarities import OWN, check_named
 from covey.cli.terminal import log_to_terminal, say, unfinished
 from covey.runtime.extras import require
 from covey.runtime.progress import progress
@@ -16,13 +18,24 @@ from covey.runtime.progress import progress
 if TYPE_CHECKING:
     from covey.cli.files.block import Block
     from covey.cli.model import Model
+    from covey.cli.scored import Examiner
+
+
+@dataclass(frozen=True)
+class More:
+    """More files of the same table."""
+
+    more: Annotated[
+        list[str] | None,
+        argument("MORE", "More files of the same table. Rows are counted through all files, in the order given."),
+    ] = None
 
 
 @dataclass(frozen=True)
 class Answering:
     """By which model rows are classified, and how they are answered."""
 
-    model: Annotated[str, option("--model", "-m", what="A model that covey select has written.")]
+    model: Annotated[str, option("--model", "-m", what="A model that covey select has written; - is standard input.")]
     reject: Annotated[
         str | None,
         option(
@@ -34,16 +47,36 @@ class Answering:
     unknown: Annotated[
         str, option("--unknown", what="The label of rows that are rejected; it must not be one of the model's labels.")
     ] = "unknown"
+    label: Annotated[
+        str | None,
+        option(
+            "--label",
+            "-l",
+            what="The column that holds the right label, to score the answers by. By default this is the one that the "
+            "model was made with, if it is there.",
+        ),
+    ] = None
+    scores: Annotated[
+        str | None,
+        option("--scores", what="Write accuracy, precision, recall and the confusion matrix to this JSON file."),
+    ] = None
     keep: Annotated[bool, option("--keep", what="Keep the columns of DATA beside the answers.")] = False
     similarity: Annotated[
         str | None,
         option(
             "--similarity",
             "-s",
-            what="module:function again, if the model was made with a function of your own.",
+            what=f"{OWN} again, if the model was made with a function of your own.",
             panel=OBJECTS,
         ),
     ] = None
+
+    def check(self) -> None:
+        """Refuse values that cannot be meant, and a model that is not there."""
+        check_model(self.model)
+        if self.similarity is not None:
+            check_named(self.similarity)
+        _ = self.lowest
 
     @property
     def lowest(self) -> float | str | None:
@@ -53,56 +86,101 @@ class Answering:
         return finite(self.reject, "--reject", "calibrated, threshold")
 
 
-def classify(source: Input, answering: Answering, output: Output, replacing: Replacing, running: Running) -> None:
+def classify(
+    source: Input, parts: More, answering: Answering, output: Output, replacing: Replacing, running: Running
+) -> None:
     """Label each row by the most similar representative, and say which one decided.
 
     Answers have the columns covey_row (from 0), covey_label, covey_similarity, covey_representative (its row in the
     data that the model was made of), covey_representative_id, covey_runner_up (the next class) and covey_margin (by how
-    much that class lost). Tables of any length are read and written block by block; .npz and svmlight files at once.
+    much that class lost). If DATA has the label column, the answers are scored: accuracy, precision, recall and the
+    confusion matrix are shown. Tables of any length are read and written block by block; .npz and svmlight files at
+    once. Several files are one table.
 
     Example: `covey classify new.csv --model flowers.covey --reject threshold -o answers.csv`
     """
     log_to_terminal(running.quiet)
-    if source.hosts and source.path == STANDARD:
-        raise MisuseError("--hosts takes a log file.")
+    if source.path == answering.model == STANDARD:
+        raise MisuseError("DATA and --model cannot both be standard input; pass one of them as a file.")
+    if source.hosts and (source.path == STANDARD or parts.more or source.style.given() or source.missing):
+        raise MisuseError("--hosts takes one log file; leave out options about how tables are read.")
+    path, *more = [source.path] if source.hosts else expanded([source.path, *(parts.more or ())])
+    source, parts = replace(source, path=path), replace(parts, more=more)
+    if answering.label is not None and (source.hosts or format_of(source.path, source.form) is Format.svmlight):
+        raise MisuseError("--label names a column or an array of labels, and DATA has none; leave it out.")
+    if answering.scores is not None and answering.scores == output.out:
+        raise MisuseError("--out and --scores must be different files.")
     if answering.keep and not source.hosts and not has_names(source.path, source.form):
         raise MisuseError(f"--keep is for columns with names, and {source.path} has none; leave it out.")
     with unfinished("nothing was written; run the same command again."):
-        n_rows, n_unknown = _classify(source, answering, output, replacing.force, running)
+        n_rows, n_unknown, examiner = _classify(source, parts, answering, output, replacing.force, running)
+    if answering.scores is not None:
+        _write_scores(answering.scores, source.path, answering.model, examiner)
     if running.verbose:
+        from covey.cli.scored import say_scores  # only now, so that Ctrl-C finds nothing half done before
+
         rejected = f", {n_unknown:,} of them {answering.unknown}" if answering.reject else ""
         say(f"{n_rows:,} rows classified{rejected}.")
+        say_scores(examiner)
 
 
-def _classify(source: Input, answering: Answering, output: Output, force: bool, running: Running) -> tuple[int, int]:
-    """Classify every row in the memory of a block; return how many rows there were, and how many are unknown."""
-    from covey.cli.files.opening import check_exists
-    from covey.cli.files.writing import check_output, writer
+def _write_scores(path: str, data: str, model: str, examiner: "Examiner") -> None:
+    """Write the scores as JSON."""
+    import json
+
+    from covey.storage.whole import whole
+
+    values = {"data": data, "model": model, **examiner.scores().as_values()}
+    text = json.dumps(values, indent=2)
+    if path == STANDARD:
+        print(text)
+        return
+    with whole(path) as temporary:
+        temporary.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _classify(
+    source: Input, parts: More, answering: Answering, output: Output, force: bool, running: Running
+) -> tuple[int, int, "Examiner"]:
+    """Classify every row in the memory of a block; return how many rows there were, how many unknown, and who scores.
+
+    Where nobody is going to read scores, nothing is counted for them.
+    """
+    kind = check_output(output.out, output.out_form, as_table=True, force=force)
+    if answering.scores is not None:
+        may_write(answering.scores, force)
+    from covey.cli.files.writing import writer
+    from covey.cli.missing import answered, as_asked
     from covey.cli.model import read_model
+    from covey.cli.scored import Examiner
     from covey.persistence.loading import ModelFile
 
-    lowest = answering.lowest
-    kind = check_output(output.out, output.out_form, as_table=True, force=force)
-    check_exists(answering.model)
-    model = read_model(answering.model, ModelFile(answering.model), answering.similarity)
-    _prepare(model.classifier, lowest, answering.unknown, running.jobs)
+    model = read_model(name_of(answering.model), ModelFile(bytes_in(answering.model)), answering.similarity)
+    model = replace(model, recipe=as_asked(model.recipe, source.missing, answering.model))
+    _prepare(model.classifier, answering.lowest, answering.unknown, running.jobs)
     numbers = model.recipe.settings.numbers if kind.facts.is_typed else []
+    must_score = answering.scores is not None
+    examiner = Examiner(model, answering.label, answering.unknown, must_score)
     n_rows, n_unknown, likely = 0, 0, None
     with (
+        running.threads(),
         writer(output.out, output.out_form, force=force) as put,
         progress("classifying", None, "rows", shown=running.verbose) as bar,
     ):
         bar.watch(lambda: (n_rows, likely))
-        for block in _blocks(source, model, running.verbose):
+        rows = _blocks(source, parts.more or (), model, answering.label, running.verbose)
+        for block in answered(rows, model.recipe, source.missing):
             answers = answer(model, block, answering.unknown)
+            if must_score or running.verbose:
+                examiner.add(block, answers["covey_label"])
             put(_with_input(block, answers, numbers) if answering.keep else answers)
             n_rows += len(block)
             n_unknown += int((answers["covey_label"] == answering.unknown).sum())
             likely = n_rows / block.share if block.share else None
-    return n_rows, n_unknown
+    return n_rows, n_unknown, examiner
 
 
-def _blocks(source: Input, model: "Model", verbose: bool) -> Iterable["Block"]:
+def _blocks(source: Input, more: Sequence[str], model: "Model", label: str | None, verbose: bool) -> Iterable["Block"]:
     """Yield the rows to classify."""
     from covey.cli.files.reading import blocks
     from covey.cli.source import read_hosts_block
@@ -113,8 +191,10 @@ def _blocks(source: Input, model: "Model", verbose: bool) -> Iterable["Block"]:
     return blocks(
         source.path,
         source.form,
+        more=more,
+        labels=label,
         base=recipe.settings.base,
-        columns=source.column_names,
+        style=source.style,
         most_rows=recipe.most_rows,
     )
 
@@ -141,14 +221,15 @@ def answer(model: "Model", block: "Block", unknown: str) -> Any:
     from covey.cli.source import row_names
 
     found = model.classifier.explain(_widened(model.recipe.objects(block), model))
+    rows = model.rows[np.searchsorted(model.indices, found.representatives)]
     names = row_names(block, model.recipe)
     answers: dict[str, Any] = {} if names is None else {str(model.recipe.settings.id): names}
     answers |= {
-        "covey_row": block.first + np.arange(len(block)),
+        "covey_row": block.row_numbers,
         "covey_label": np.where(found.rejected, unknown, found.labels.astype(str)),
         "covey_similarity": found.similarities,
-        "covey_representative": found.representatives,
-        "covey_representative_id": [model.names.get(row, "") for row in found.representatives.tolist()],
+        "covey_representative": rows,
+        "covey_representative_id": [model.names.get(row, "") for row in rows.tolist()],
     }
     if found.runners_up is not None:
         answers |= {"covey_runner_up": found.runners_up.astype(str), "covey_margin": found.margins}
@@ -170,4 +251,4 @@ def _with_input(block: "Block", answers: Any, numbers: list[str]) -> Any:
     from covey.cli.files.writing import beside
 
     ours = answers.drop(columns=[name for name in answers.columns if not name.startswith("covey_")])
-    return beside(block.frame, ours.to_dict("series"), numbers)
+    return beside(block.frame, ours.to_dict("series"), numbers, block.decimal)

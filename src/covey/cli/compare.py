@@ -1,22 +1,39 @@
 """`covey compare`: cross-validate every method on the user's own data, and recommend one and its k."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from covey.cli.declaration import option
+from covey.cli.files.paths import may_write
 from covey.cli.files.standard import STANDARD
+from covey.cli.listing import listed
 from covey.cli.misuse import MisuseError
-from covey.cli.options import Replacing, Running, Source, at_least_one, listed
+from covey.cli.options import Replacing, Running, Source, at_least_one
 from covey.cli.terminal import log_to_terminal, show, unfinished, visible
 
 if TYPE_CHECKING:
+    from covey.cli.results import Compared
     from covey.experiments.tables import Row
+
+TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")
+"""A duration: a number and its unit."""
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+"""How many seconds a unit has."""
+FOR_TRIALS = 0.5
+"""The share of the time that may be spent on the choice of a similarity. The number is a judgement: another similarity
+may change more than another method or k."""
+
+
+METHODS = ("crs", "sharpened", "delta-medoids", "ds3", "random", "all")
+"""The names of the methods. `comparison.py` says what each of them is."""
 
 
 @dataclass(frozen=True)
 class Comparing:
-    """What is compared, and where the report goes."""
+    """What is compared, how long, and where the results go."""
 
     methods: Annotated[
         str,
@@ -27,76 +44,139 @@ class Comparing:
         ),
     ] = "crs,sharpened,delta-medoids,ds3,random,all"
     html: Annotated[str, option("--html", what="The file to write the report to.")] = "covey-report.html"
+    csv: Annotated[str | None, option("--csv", what="Write the results to this CSV file, too, not rounded.")] = None
+    json: Annotated[str | None, option("--json", what="Write the results to this JSON file, too, not rounded.")] = None
     k: Annotated[str, option("-k", what="The numbers of neighbors to try, separated by commas.")] = (
         "2,3,5,7,10,15,20,30,50"
     )
     folds: Annotated[int, option("--folds", what="The number of folds of the cross-validation.", min=2)] = 5
+    time_limit: Annotated[
+        str | None,
+        option(
+            "--time-limit",
+            what="How long the methods may take, such as 90s, 10m or 1h; the report comes after that. Every method is "
+            "tried with one k first. What takes longer is left out, and it is said what that is.",
+        ),
+    ] = None
+
+    @property
+    def seconds(self) -> float | None:
+        """The time limit in seconds."""
+        if self.time_limit is None:
+            return None
+        found = TIME.fullmatch(self.time_limit.strip())
+        if found is None or float(found[1]) == 0:
+            raise MisuseError(
+                f"--time-limit must be a number of seconds, minutes or hours such as 90s, 10m or 1h, got "
+                f"{self.time_limit!r}."
+            )
+        return float(found[1]) * UNITS[found[2]]
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are written."""
+        named = [path for path in (self.html, self.csv, self.json) if path is not None]
+        if STANDARD in named or len({Path(path).resolve() for path in named}) < len(named):
+            raise MisuseError("--html, --csv and --json must be different files.")
+        return named
+
+    def check(self) -> None:
+        """Refuse values that cannot be meant."""
+        names = listed(self.methods)
+        unknown = [name for name in names if name not in METHODS]
+        if unknown or not names:
+            known = ", ".join(METHODS)
+            raise MisuseError(f"--methods must be some of {known}, got {', '.join(unknown) or 'none'}.")
+        if not [at_least_one(value) for value in listed(self.k)]:
+            raise MisuseError("-k must be numbers of at least 1, by commas.")
 
 
 def compare(source: Source, comparing: Comparing, replacing: Replacing, running: Running) -> None:
     """Compare methods on your own data, cross-validated, and get a k recommended, and whether to sharpen.
 
-    The report is one page that opens offline. It shows the quality of the answers against how many objects each method
-    selects and how many similarities it evaluates. Ctrl-C stops the comparison, and the same command continues it.
+    Unless --similarity or --scale says how to compare objects, the similarities that suit them are tried first, on a
+    sample, and the best one is used. The report is one page that opens offline. It shows the quality of the answers
+    against how many objects each method selects and how many similarities it evaluates. Ctrl-C stops the comparison,
+    and the same command continues it.
 
-    Example: `covey compare flowers.csv --label species --methods crs,random,all --html report.html`
+    Example: `covey compare flowers.csv --label species --methods crs,random,all --time-limit 10m --csv results.csv`
     """
     log_to_terminal(running.quiet)
     if source.path == STANDARD:
         raise MisuseError("comparing reads the data more than once; pass a file.")
+    source.check_labels()
     with unfinished("what was finished is kept; run the same command again to go on."):
-        rows, advice = _compare(source, comparing, replacing.force, running)
-    show(["method", "precision", "recall", "F1", "selected, %", "scan rate"], map(_cells, rows))
-    for sentence in advice:
+        found = _compare(source, comparing, replacing.force, running)
+    if found.tried is not None:
+        _show_rows("similarity", [(str(way), row) for way, row in found.tried.ways])
+    _show_rows("method", [(row.method, row) for row in found.methods])
+    for sentence in found.sentences:
         print(visible(sentence))
-    print(visible(comparing.html))
+    for path in comparing.files:
+        print(visible(path))
 
 
-def _compare(source: Source, comparing: Comparing, force: bool, running: Running) -> tuple[list["Row"], list[str]]:
-    """Cross-validate the methods, write the report, and return its table and what is recommended, in sentences.
+def _show_rows(what: str, rows: "list[tuple[str, Row]]") -> None:
+    """Print a table of results."""
+    show(
+        [what, "precision", "recall", "F1", "selected, %", "scan rate"],
+        [
+            [name, *(f"{value:.3f}" for value in (row.precision, row.recall, row.f1)), f"{row.percentage:.2f}",
+             f"{row.scan_rate:.3f}"]
+            for name, row in rows
+        ],
+    )  # fmt: skip
+
+
+def _compare(source: Source, comparing: Comparing, force: bool, running: Running) -> "Compared":
+    """Choose a similarity, cross-validate the methods under it, write the results, and return them.
 
     Until all is done, what is finished is recorded in a hidden folder beside the page.
     """
+    for path in comparing.files:
+        may_write(path, force)
     import shutil
+    import time
 
-    from covey.cli.comparison import choose_methods, cross_validation, fingerprint, how_to_select, sections, summary
-    from covey.cli.files.writing import may_write
-    from covey.cli.recommend import recommend
-    from covey.cli.source import load
-    from covey.evaluation import Report
-    from covey.experiments.records import Fit
-    from covey.experiments.runner import report, run
+    from covey.cli.comparison import advise, choose_methods, fingerprint
+    from covey.cli.contest import choose_similarity, enter, run_methods
+    from covey.cli.results import Compared
     from covey.experiments.tables import summarise
-    from covey.storage.whole import whole
 
-    page, n_folds = Path(comparing.html), comparing.folds
+    start, seconds, page, n_folds = time.monotonic(), comparing.seconds, Path(comparing.html), comparing.folds
     methods, ks = listed(comparing.methods), [at_least_one(value) for value in listed(comparing.k)]
-    may_write(comparing.html, force)
     chosen = choose_methods(methods, ks)
-    loaded = load(source, running.verbose)
-    name = Path(source.path).name
-    problem = cross_validation(loaded, n_folds)
-    folder = page.with_name(f".{page.stem}-{fingerprint(source, loaded.similarity, methods, ks, n_folds)}")
-    options: Any = {"problems": {name: problem}, "methods": chosen.methods}
-    options |= {"n_jobs": running.jobs, "verbose": running.verbose}
-    records = run(folder, [Fit(name, method, fold) for method in chosen.methods for fold in range(n_folds)], **options)
-    found = recommend(records, chosen.candidates)
-    advice = [] if found is None else [found.sentence]
-    looked_at = next(iter(chosen.methods))
-    if found is not None and found.method is not None:
-        looked_at = found.method
-        advice.append(f"To select so: {how_to_select(source, chosen.candidates[looked_at])}")
-    specs = sections(name, chosen, looked_at)
-    opening = summary(loaded, n_folds, advice)
-    made = report(folder, specs, title=f"{name}: representatives compared", summary=opening, seeds=n_folds, **options)
-    filled = [section for section in made.sections if section.parts]
-    with whole(page) as path:
-        path.write_text(Report(made.title, opening, filled).html(), encoding="utf-8")
-    shutil.rmtree(folder)
-    return summarise(records, {}), advice
+    with running.threads():
+        contest = enter(source, n_folds, running.verbose)
+    folder = page.with_name(f".{page.stem}-{fingerprint(source, contest.loaded.similarity, methods, ks, n_folds)}")
+    how: Any = {"n_jobs": running.jobs, "verbose": running.verbose}
+    contest = choose_similarity(contest, folder, None if seconds is None else start + FOR_TRIALS * seconds, **how)
+    own = folder / contest.way.slug
+    records, left_out = run_methods(contest, chosen, own, None if seconds is None else start + seconds, **how)
+    tried = contest.tried
+    recommended, sentences = advise(records, chosen, contest.source, 1 if tried is None else len(tried.ways))
+    if left_out:
+        sentences.append(_left_out(left_out, comparing.time_limit))
+    found = Compared(
+        source.path, contest.rows.size, n_folds, contest.way, tried, summarise(records, {}), left_out, recommended,
+        sentences,
+    )  # fmt: skip
+    done = chosen.only({record.method for record in records})
+    found.write_page(page, contest.name, contest.problem, done, own, contest.opening, **how)
+    if comparing.csv is not None:
+        found.write_csv(comparing.csv)
+    if comparing.json is not None:
+        found.write_json(comparing.json)
+    if not left_out:
+        shutil.rmtree(folder)
+    return found
 
 
-def _cells(row: "Row") -> tuple[str, ...]:
-    """Return a row of the table as it is printed."""
-    scores = (f"{value:.3f}" for value in (row.precision, row.recall, row.f1))
-    return (row.method, *scores, f"{row.percentage:.2f}", f"{row.scan_rate:.3f}")
+def _left_out(methods: Sequence[str], time_limit: str | None) -> str:
+    """Say what was left out."""
+    from covey.runtime.wording import some_of
+
+    return (
+        f"Left out, because --time-limit {time_limit} is over: {some_of(methods)}. What was finished is kept; the same "
+        "command with --force goes on."
+    )

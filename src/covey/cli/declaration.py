@@ -11,17 +11,26 @@ A command is a function of dataclasses. Their fields are its options:
 
 `command(count)` is a function that typer understands: it has one parameter for each field, makes the dataclasses of
 the values that the user has passed, and calls `count` with them. So commands share options without repeating them.
+
+The class attribute `PANEL` names the panel of the help that shows options which name none themselves. A dataclass may
+have a method `check`, which refuses values that cannot be meant. It is called before the command, and imports nothing
+that takes time, so that the user gets an answer at once.
 """
 
 import inspect
 from collections.abc import Callable
+from copy import copy
 from dataclasses import MISSING, fields
+from enum import StrEnum
 from functools import wraps
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 from covey.runtime.extras import require
 
 typer = require("typer", "cli")
+
+VALUES: dict[type, str] = {int: "<number>", float: "<number>", str: "<text>"}
+"""What the help calls the value of an option, by its type."""
 
 
 def option(*names: str, what: str, panel: str | None = None, **more: Any) -> Any:
@@ -43,6 +52,9 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def run(**values: Any) -> None:
         made = {name: group(**{f.name: values[f.name] for f in fields(group)}) for name, group in groups.items()}
+        for options in made.values():
+            if hasattr(options, "check"):
+                options.check()
         function(**made)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -71,8 +83,49 @@ def _parameters(group: Any) -> list[inspect.Parameter]:
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=hints[field.name],
+            annotation=_in_words(hints[field.name], getattr(group, "PANEL", None)),
             default=inspect.Parameter.empty if field.default is MISSING else field.default,
         )
         for field in fields(group)
     ]
+
+
+def _in_words(hint: Any, panel: str | None) -> Any:
+    """Return the type and declaration of an option, which then says in words what its value is.
+
+    Names among which the user has to choose, and limits of numbers, are put into the text of the help, where they take
+    less room than in a column of their own. The option is shown in the panel, unless it has one of its own.
+    """
+    declared = copy(hint.__metadata__[0])
+    kinds = [kind for kind in get_args(hint.__origin__) or (hint.__origin__,) if kind is not type(None)]
+    if not isinstance(declared, typer.models.OptionInfo):
+        return hint
+    declared.rich_help_panel = declared.rich_help_panel or panel
+    if declared.metavar is None and len(kinds) == 1:
+        declared.metavar = "<name>" if issubclass(kinds[0], StrEnum) else VALUES.get(kinds[0])
+        if issubclass(kinds[0], StrEnum) and not all(name in str(declared.help) for name in kinds[0]):
+            declared.help = f"{declared.help} One of {', '.join(kinds[0])}."
+    if declared.min is not None or declared.max is not None:
+        limits = _limits(declared.min, declared.max)
+        declared.help = f"{declared.help} ({limits.capitalize()}.)"
+        declared.callback = _within(declared.min, declared.max, limits)
+        declared.min = declared.max = None
+    return Annotated[hint.__origin__, declared]
+
+
+def _limits(low: float | None, high: float | None) -> str:
+    """Return in words which numbers an option takes."""
+    if low is not None and high is not None:
+        return f"from {low:g} to {high:g}"
+    return f"at least {low:g}" if low is not None else f"at most {high:g}"
+
+
+def _within(low: float | None, high: float | None, limits: str) -> Callable[[Any], Any]:
+    """Return a function that refuses other numbers."""
+
+    def check(value: Any) -> Any:
+        if value is not None and ((low is not None and value < low) or (high is not None and value > high)):
+            raise typer.BadParameter(f"must be {limits}, got {value}.")
+        return value
+
+    return check

@@ -2,11 +2,20 @@
 
 import json
 import math
+import sys
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from covey.cli.declaration import argument, option
-from covey.cli.terminal import cell, show, visible
+from covey.cli.files.formats import Format
+from covey.cli.files.paths import check_model, check_output
+from covey.cli.files.standard import STANDARD, bytes_in, name_of
+from covey.cli.misuse import MisuseError
+from covey.cli.options import OUT_FORMATS, RUN, Replacing
+from covey.cli.terminal import cell, show, show_some, visible
+
+if TYPE_CHECKING:
+    from covey.cli.model import Model
 
 TITLES = {
     "label": "label",
@@ -25,11 +34,32 @@ TITLES = {
 class Inspection:
     """Which model is shown, and how."""
 
-    model: Annotated[str, argument("MODEL", "A model that covey select has written.")]
+    model: Annotated[str, argument("MODEL", "A model that covey select has written; - is standard input.")]
     as_json: Annotated[bool, option("--json", what="Print JSON instead of a table.")] = False
+    representatives: Annotated[
+        bool,
+        option(
+            "--representatives",
+            what="Show the representatives instead of the clusters: how many rows each stands for, and the values "
+            "that the model keeps of it.",
+        ),
+    ] = False
+    out: Annotated[
+        str | None,
+        option("--out", "-o", what="With --representatives: the file to write them to; - is standard output."),
+    ] = None
+    out_form: Annotated[Format | None, option("--out-format", what=OUT_FORMATS, panel=RUN, metavar="<name>")] = None
+
+    def check(self) -> None:
+        """Refuse options that would be ignored, and a model that is not there."""
+        if not self.representatives and (self.out is not None or self.out_form is not None):
+            raise MisuseError("--out and --out-format are for --representatives; pass it, too, or leave them out.")
+        if self.as_json and self.out is not None:
+            raise MisuseError("--json prints to standard output; leave it out, or leave out --out.")
+        check_model(self.model)
 
 
-def inspect(inspection: Inspection) -> None:
+def inspect(inspection: Inspection, replacing: Replacing) -> None:
     """Show what a model holds, cluster by cluster.
 
     The columns of the table are: how many members a cluster has, how many represent it (few), how many neighbors each
@@ -38,9 +68,23 @@ def inspect(inspection: Inspection) -> None:
     every member), and how many members no other member can cover (alone). The scan rate is the
     share of all pairs whose similarity was evaluated.
 
+    The representatives are listed cluster by cluster, in the order in which they were picked: on a terminal the first
+    of them, and else all, as CSV.
+
     Example: `covey inspect flowers.covey`
+
+    Example: `covey inspect flowers.covey --representatives -o representatives.csv`
     """
-    found = contents(inspection.model)
+    out = inspection.out or STANDARD
+    check_output(out, inspection.out_form, as_table=True, force=replacing.force)
+    from covey.cli.model import read_model
+    from covey.persistence.loading import ModelFile
+
+    model = read_model(name_of(inspection.model), ModelFile(bytes_in(inspection.model)), to_look_at=True)
+    if inspection.representatives:
+        _list(model, inspection, replacing.force)
+        return
+    found = contents(name_of(inspection.model), model)
     if inspection.as_json:
         print(json.dumps(found, indent=2))
         return
@@ -51,14 +95,23 @@ def inspect(inspection: Inspection) -> None:
     show(list(TITLES.values()), [[cell(cluster[key]) for key in TITLES] for cluster in found["clusters"]])
 
 
-def contents(path: str) -> dict[str, Any]:
-    """Return what a model file holds, in plain values."""
-    from covey.cli.files.opening import check_exists
-    from covey.cli.model import read_model
-    from covey.persistence.loading import ModelFile
+def _list(model: "Model", inspection: Inspection, force: bool) -> None:
+    """Show the representatives on a terminal, or write all of them."""
+    from covey.cli.files.writing import writer
+    from covey.cli.representatives import representatives_of
 
-    check_exists(path)
-    model = read_model(path, ModelFile(path), to_look_at=True)
+    frame = representatives_of(model)
+    if inspection.as_json:
+        print(frame.to_json(orient="records", indent=2, force_ascii=False))
+    elif inspection.out is None and inspection.out_form is None and sys.stdout.isatty():
+        show_some(frame)
+    else:
+        with writer(inspection.out or STANDARD, inspection.out_form, force=force) as put:
+            put(frame)
+
+
+def contents(path: str, model: "Model") -> dict[str, Any]:
+    """Return what a model holds, in plain values."""
     selector = model.classifier.selector_
     parameters = {key: value for key, value in selector.get_params().items() if _is_plain(value)}
     inner: Any = getattr(selector, "selector_", selector)  # of a sharpened selection, k is that of what was sharpened

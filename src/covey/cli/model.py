@@ -1,15 +1,16 @@
 """A model file on the command line: the classifier, the recipe for new rows, and the names of its representatives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from covey.classifier import NearestPrototypeClassifier
 from covey.cli.recipes.kinds import read_recipe, recipe_of
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.recipes.settings import Settings
-from covey.cli.similarities import OF_TEXTS, function_of
+from covey.cli.similarities import OF_TEXTS, function_of, is_same
 from covey.similarity.named import resolve
 from covey.storage.errors import FileFormatError, naming
 
@@ -23,6 +24,9 @@ class Model:
     classifier : NearestPrototypeClassifier
     recipe : Recipe
         How new rows become objects.
+    indices, rows : int array
+        Which of the objects the representatives are, in ascending order, and their rows in the data. These differ if
+        rows were left out because a value was missing.
     names : dict
         What the representatives are called, by their row in the data; empty if they have no names.
     data : str or None
@@ -31,6 +35,8 @@ class Model:
 
     classifier: NearestPrototypeClassifier
     recipe: Recipe
+    indices: NDArray[np.intp]
+    rows: NDArray[np.int64]
     names: dict[int, str]
     data: str | None
 
@@ -60,10 +66,13 @@ def read_model(path: str, file: OpenedFile, similarity: str | None = None, *, to
     if recipe is None:
         columns = getattr(fitted, "feature_names_in_", np.array([], dtype=object)).tolist()
         recipe = recipe_of(Settings("numbers", columns, str(fitted.selector_.similarity)))
-    rows, names = np.sort(fitted.selector_.sample_indices_).tolist(), notes.get("names") or []
-    if names and len(names) != len(rows):
-        raise FileFormatError(f"{path} has {len(names)} names for {len(rows)} representatives; it is damaged.")
-    return Model(fitted, recipe, dict(zip(rows, names, strict=False)), notes.get("data"))
+    indices, names = np.sort(fitted.selector_.sample_indices_), notes.get("names") or []
+    rows = notes.get("rows", indices)  # a model without them left out no rows
+    if not isinstance(rows, np.ndarray) or rows.shape != indices.shape or rows.dtype.kind not in "iu":
+        raise FileFormatError(f"{path} must number each of {len(indices)} representatives; it is damaged.")
+    if names and len(names) != len(indices):
+        raise FileFormatError(f"{path} has {len(names)} names for {len(indices)} representatives; it is damaged.")
+    return Model(fitted, recipe, indices, rows, dict(zip(rows.tolist(), names, strict=False)), notes.get("data"))
 
 
 def _notes(path: str, file: OpenedFile) -> dict[str, Any]:
@@ -77,7 +86,7 @@ def _notes(path: str, file: OpenedFile) -> dict[str, Any]:
 
 def _check_named(path: str, file: OpenedFile, similarity: str, recipe: Recipe | None) -> None:
     """Refuse another similarity than the model was made with: answers under it would mean nothing."""
-    if recipe is not None and similarity != recipe.settings.similarity:
+    if recipe is not None and not is_same(similarity, recipe.settings.similarity):
         made_with = recipe.settings.similarity
         remedy = f"pass --similarity {made_with}" if file.missing_callable is not None else "leave it out"
         raise ValueError(f"{path} was made with --similarity {made_with}, got {similarity}; {remedy}.")
@@ -96,7 +105,10 @@ def _function(path: str, file: OpenedFile, similarity: str | None, recipe: Recip
         raise ValueError(
             f"{path} was made with a similarity of your own, and files hold no code; pass --similarity{named}."
         )
-    function = function_of(similarity) if recipe is None else recipe.function()
+    if recipe is None:
+        function = function_of(similarity)
+    else:  # the user may have named the same file from another folder
+        function = recipe_of(replace(recipe.settings, similarity=similarity)).function()
     if recipe is None and _name(function) != file.missing_callable:
         raise ValueError(
             f"{path} was made with a function called {file.missing_callable}, got --similarity {similarity}; pass "

@@ -2,37 +2,37 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 from covey.cli.declaration import argument, option, typer
-from covey.cli.files.formats import Format
+from covey.cli.files.formats import Format, format_of
+from covey.cli.files.paths import check_there
+from covey.cli.files.standard import STANDARD
+from covey.cli.files.style import Style
+from covey.cli.listing import listed
+from covey.cli.misuse import MisuseError
+from covey.cli.similarities import OF_TEXTS, OWN, check_named, in_words
 
-OBJECTS, RUN = "What the objects are", "How it runs"
+OBJECTS, READING, RUN = "What the objects are", "How the file is read", "How it runs"
 """The panels of the help beside the first one."""
-SIMILARITIES = "{similarities}"
-"""Stands in a help text for the names of all similarities."""
+SIMILARITIES = in_words()
+"""The names of all similarities, as the help lists them."""
+OUT_FORMATS = (
+    f"The format of OUT, if its name does not say it: {', '.join(kind for kind in Format if kind.facts.is_written)}."
+)
+"""The help of options that name a format of rows that are written."""
 
 
-class Command(typer.core.TyperCommand):
-    """A command whose help lists the similarities, which are looked up only when the help is shown.
+class Missing(StrEnum):
+    """What is done about rows in which a value is missing."""
 
-    Looking them up imports NumPy, and no other command should wait for that.
-    """
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        from covey.cli.similarities import in_words
-
-        for parameter in self.params:
-            text = getattr(parameter, "help", None)
-            if text and SIMILARITIES in text:
-                parameter.help = text.replace(SIMILARITIES, in_words())
-        super().format_help(ctx, formatter)
-
-
-def listed(values: str | None) -> list[str]:
-    """Return the values that the user has separated by commas."""
-    return [value.strip() for value in (values or "").split(",") if value.strip()]
+    error = "error"
+    drop = "drop"
+    mean = "mean"
 
 
 @dataclass(frozen=True)
@@ -43,28 +43,76 @@ class Input:
         str,
         argument(
             "DATA",
-            "A file in CSV, TSV or JSON Lines (these may be packed: .gz, .xz, .bz2, .zst), Parquet, .npz (arrays X and "
-            "y) or svmlight. - reads CSV from standard input. With --hosts, a Zeek conn.log or a CSV of flows.",
+            "A file in CSV, TSV, JSON or JSON Lines (these may be packed: .gz, .xz, .bz2, .zst), Excel (.xlsx), "
+            "Parquet, .npy, .npz (arrays X and y) or svmlight. - reads standard input, as CSV unless --format says "
+            "otherwise. With --hosts, a Zeek conn.log or a CSV of flows.",
         ),
     ]
     columns: Annotated[
         str | None,
         option(
             "--columns",
-            what="The names of the columns, separated by commas, for a CSV or TSV that has no header.",
+            what="The names of the columns, separated by commas, for a CSV or TSV that has no header. A name that "
+            "holds a comma stands in double quotes.",
             panel=OBJECTS,
         ),
+    ] = None
+    missing: Annotated[
+        Missing | None,
+        option(
+            "--missing",
+            what="What to do about rows in which a value is missing (empty, or NA, NaN, null, ? and the like in a "
+            "column of numbers): error, drop (leave the row out) or mean (fill in the mean of the column; a model "
+            "keeps it). By default error, but classify fills if its model was made so.",
+            panel=OBJECTS,
+        ),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        option(
+            "--delimiter",
+            what="The sign between the columns of a CSV or TSV, or comma, semicolon, tab, pipe or space. By default "
+            "covey finds it.",
+            panel=READING,
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        option(
+            "--decimal", what="The sign before the fraction of a number in a CSV or TSV: a comma or a point.",
+            panel=READING,
+        ),
+    ] = None  # fmt: skip
+    encoding: Annotated[
+        str | None,
+        option(
+            "--encoding",
+            what="The encoding of a text file, such as cp1250, latin-1 or utf-16. By default covey finds it, and says "
+            "so if it is not Unicode.",
+            panel=READING,
+        ),
+    ] = None
+    sheet: Annotated[
+        str | None, option("--sheet", what="The sheet of an Excel file, by default the first.", panel=READING)
     ] = None
     hosts: Annotated[
         bool, option("--hosts", what="DATA is a log of connections, and the objects are its hosts.", panel=OBJECTS)
     ] = False
     form: Annotated[
-        Format | None, option("--format", what="The format of DATA, if its name does not say it.", panel=RUN)
+        Format | None, option("--format", what="The format of DATA, if its name does not say it.", panel=READING)
     ] = None
 
     @property
-    def column_names(self) -> Sequence[str]:
-        return listed(self.columns)
+    def style(self) -> Style:
+        """How the values of the file are written, as far as the user says it."""
+        return Style(listed(self.columns), self.delimiter, self.decimal, self.encoding, self.sheet).checked()
+
+    def check(self) -> None:
+        """Refuse a file that is not there, or whose format nobody knows."""
+        _ = self.style  # refuses what it cannot be
+        check_there(self.path)
+        if not self.hosts and Path(self.path).is_file():
+            format_of(self.path, self.form)
 
 
 @dataclass(frozen=True)
@@ -79,7 +127,8 @@ class Source(Input):
         str | None,
         option(
             "--features",
-            what="The columns to compare, separated by commas. By default these are all columns of numbers.",
+            what="The columns to compare, separated by commas; a name that holds a comma stands in double quotes. "
+            "Within JSON, meta.size is the value size of the object meta. By default these are all columns of numbers.",
             panel=OBJECTS,
         ),
     ] = None
@@ -95,6 +144,15 @@ class Source(Input):
         str | None,
         option("--profile", what="The column that holds a profile {key: number} in each row.", panel=OBJECTS),
     ] = None
+    smiles: Annotated[
+        str | None,
+        option(
+            "--smiles",
+            what="The column that holds molecules as SMILES. Their Morgan fingerprints are compared by jaccard, which "
+            "chemists call Tanimoto.",
+            panel=OBJECTS,
+        ),
+    ] = None
     matrix: Annotated[
         bool, option("--matrix", what="The numbers are similarities of all objects to all objects.", panel=OBJECTS)
     ] = False
@@ -108,29 +166,89 @@ class Source(Input):
             panel=OBJECTS,
         ),
     ] = False  # fmt: skip
+    image: Annotated[
+        str | None,
+        option(
+            "--image",
+            what="The numbers of a row are the pixels of an image of this height and width, such as 28x28, or 32x32x3 "
+            "in color. Maps and reports show the images. An array of images in .npy or .npz needs no --image.",
+            panel=OBJECTS,
+        ),
+    ] = None
     labels: Annotated[
         str | None,
-        option("--labels", what="With --hosts: a table with the columns host and label.", panel=OBJECTS),
+        option(
+            "--labels",
+            what="With --hosts, a table with the columns host and label; with --pairs, id and label.",
+            panel=OBJECTS,
+        ),
     ] = None
     id: Annotated[
         str | None,
         option("--id", what="The column that names a row. Answers show these names.", panel=OBJECTS),
     ] = None
     similarity: Annotated[
-        str,
+        str | None,
         option(
             "--similarity",
             "-s",
-            what=f"How two objects are compared: {SIMILARITIES}; or module:function for a function of your own, which "
-            "returns a larger number for closer objects. It is called with two rows as dicts (two texts with --text, "
-            "two profiles with --profile, two arrays if columns have no names).",
+            what=f"How two objects are compared: {SIMILARITIES}; by default cosine; or {OWN} for a function "
+            "of your own, which returns a larger number for closer objects. It is called with two rows as dicts (two "
+            "texts with --text, two profiles with --profile, two arrays if columns have no names).",
             panel=OBJECTS,
         ),
-    ] = "cosine"
+    ] = None
 
     @property
     def feature_names(self) -> Sequence[str]:
         return listed(self.features)
+
+    @property
+    def image_shape(self) -> list[int] | None:
+        """Height and width of the images that the rows are, and 3 if they are in color."""
+        if self.image is None:
+            return None
+        sizes = self.image.lower().split("x")
+        if not all(size.isdecimal() and int(size) for size in sizes) or len(sizes) not in (2, 3) or sizes[2:] > ["3"]:
+            raise typer.BadParameter(f"--image must be like 28x28, or 32x32x3 for images in color, got {self.image!r}.")
+        return [int(size) for size in sizes]
+
+    def check(self) -> None:
+        """Refuse options that would be ignored, that exclude each other, and files that are not there."""
+        about_columns = (
+            self.label,
+            self.feature_names,
+            self.text,
+            self.profile,
+            self.smiles,
+            self.matrix,
+            self.distances,
+            self.id,
+            self.image_shape,
+            self.style.given(),
+            self.missing,
+        )
+        if self.hosts and (any(about_columns) or self.path == STANDARD):
+            raise MisuseError(
+                "--hosts takes a log file, and labels by --labels; leave out other options about columns."
+            )
+        if sum(map(bool, (self.feature_names, self.text, self.profile))) > 1:
+            raise MisuseError("--features, --text and --profile exclude each other; pass one of them.")
+        if self.similarity is not None:
+            check_named(self.similarity)
+        if self.similarity in OF_TEXTS and not self.text:
+            raise MisuseError(f"--similarity {self.similarity} compares texts; say which column by --text.")
+        super().check()
+        if self.labels is not None and self.hosts:  # elsewhere it may not be wanted at all, which comes first
+            check_there(self.labels)
+        is_file = not self.hosts and Path(self.path).is_file()
+        if is_file and self.label is not None and format_of(self.path, self.form) is Format.svmlight:
+            raise MisuseError("the labels of an svmlight file are its first values; leave out --label.")
+
+    def check_labels(self, *, used: bool = False) -> None:
+        """Refuse a table of labels that would be ignored; it is for hosts, and `used` if the command says so."""
+        if self.labels is not None and not (self.hosts or used):
+            raise MisuseError("--labels is for --hosts and --pairs; say which column holds the label by --label.")
 
 
 @dataclass(frozen=True)
@@ -138,9 +256,7 @@ class Output:
     """Where rows are written to."""
 
     out: Annotated[str, option("--out", "-o", what="The file to write rows to; - is standard output.")] = "-"
-    out_form: Annotated[
-        Format | None, option("--out-format", what="The format of OUT, if its name does not say it.", panel=RUN)
-    ] = None
+    out_form: Annotated[Format | None, option("--out-format", what=OUT_FORMATS, panel=RUN, metavar="<name>")] = None
 
 
 @dataclass(frozen=True)
@@ -178,6 +294,12 @@ class Running:
     @property
     def verbose(self) -> bool:
         return not self.quiet
+
+    def threads(self) -> AbstractContextManager[Any]:
+        """Let whatever asks joblib for the number of threads inside ``with`` have as many as the user allows."""
+        from joblib import parallel_config
+
+        return parallel_config(n_jobs=self.jobs)
 
 
 def at_least_one(value: str) -> int:

@@ -68,10 +68,12 @@ class Tried:
         return fmean(self.scores)
 
 
-def recommend(records: Sequence[Record], candidates: Mapping[str, Candidate]) -> Recommendation | None:
+def recommend(
+    records: Sequence[Record], candidates: Mapping[str, Candidate], n_similarities: int = 1
+) -> Recommendation | None:
     """Recommend one of the candidates, which are given by the names of methods, or say why none can be.
 
-    None if no candidate was tried.
+    None if no candidate was tried. The records are under the best of `n_similarities` that were tried.
     """
     methods: dict[str, list[Record]] = {}
     for record in records:
@@ -79,10 +81,10 @@ def recommend(records: Sequence[Record], candidates: Mapping[str, Candidate]) ->
     tried = {name: own for name, own in methods.items() if name in candidates}
     if not tried:
         return None
-    level = SIGNIFICANCE / len(tried)  # Bonferroni's correction for several candidates
+    level = SIGNIFICANCE / (len(tried) * n_similarities)  # Bonferroni's correction for all that could have won
     if not any(chance_of(own) < level for own in tried.values()):
         others = [name for name, own in methods.items() if name not in candidates and chance_of(own) < level]
-        return Recommendation(None, _nothing_found(others))
+        return Recommendation(None, _nothing_found(others, n_similarities))
     return _smallest_near_the_best({name: _tried(candidates[name], own) for name, own in tried.items()})
 
 
@@ -108,12 +110,14 @@ def _smallest_near_the_best(tried: Mapping[str, Tried]) -> Recommendation:
     return Recommendation(name, reason)
 
 
-def _nothing_found(others: Sequence[str]) -> str:
+def _nothing_found(others: Sequence[str], n_similarities: int) -> str:
     """Say that no k beats chance, which other methods do, and what to look at then."""
     found = f"; {', '.join(others)} does" if others else ", and neither does any other method"
+    under = "this similarity" if n_similarities == 1 else f"any of {n_similarities} similarities"
+    little = "says little" if n_similarities == 1 else "seems to say little"
     return (
-        f"no k answers better than chance{found}. Under this similarity, what is compared says little about the "
-        "label; check --label and --features, or try another --similarity."
+        f"no k answers better than chance{found}. Under {under}, what is compared {little} about the label; check "
+        "--label and --features, or try another --similarity."
     )
 
 

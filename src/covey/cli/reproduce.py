@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from covey.cli.declaration import option, typer
+from covey.cli.declaration import argument, option
 from covey.cli.options import Running
 from covey.cli.terminal import log_to_terminal, unfinished, visible
 
@@ -14,7 +14,7 @@ class Reproduction:
     """How much is run, and where results go."""
 
     folder: Annotated[
-        Path, typer.Argument(help="Where results go. A run that was stopped goes on from what is there.")
+        Path, argument("FOLDER", "Where results go. A run that was stopped goes on from what is there.")
     ] = Path("covey-reproduction")
     quick: Annotated[
         bool, option("--quick", what="Keep only 100 objects of each cluster; the run then takes minutes.")
@@ -34,6 +34,7 @@ class Reproduction:
             "--data-home",
             what="The folder that holds the data sets. The folder in COVEY_DATA and the system's folders are tried "
             "after it.",
+            metavar="<folder>",
         ),
     ] = None
 

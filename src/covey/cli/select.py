@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ from covey.cli.files.formats import has_names
 from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError
 from covey.cli.options import Output, Replacing, Running, Source
-from covey.cli.selection import MoreFiles, Parts, Selection
-from covey.cli.terminal import log_to_terminal, unfinished
+from covey.cli.selection import Compared, Grouping, MoreFiles, Parts, Selection, check_pairs, not_on_a_cluster
+from covey.cli.terminal import log_to_terminal, say, unfinished
 
 if TYPE_CHECKING:
     from covey.cli.selected import Selected
@@ -22,13 +22,33 @@ logger = logging.getLogger("covey")
 
 PICTURES = (".html", ".png", ".svg", ".pdf")
 """The suffixes of pictures: a page with the map of a cluster, or an image of the coverage of all clusters."""
+OFFER = "all rows are one cluster; --label names a column of labels, and --cluster finds clusters."
+"""What is said if rows have no labels."""
+EVERY_PAIR = "every listed pair counts as similar; --threshold sets the lowest score that does."
+"""What is said if pairs of any score count."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """All options of the command."""
+
+    source: Source
+    compared: Compared
+    parts: Parts
+    output: Output
+    files: MoreFiles
+    grouping: Grouping
+    selection: Selection
+    running: Running
 
 
 def select(
     source: Source,
+    compared: Compared,
     parts: Parts,
     output: Output,
     files: MoreFiles,
+    grouping: Grouping,
     selection: Selection,
     replacing: Replacing,
     running: Running,
@@ -41,19 +61,24 @@ def select(
 
     Example: `covey select flowers.csv --label species -k 5 -o few.csv --model flowers.covey --picture map.html`
 
-    Several Parquet files are one table: `covey select part-*.parquet --dask local --label kind -o few.csv`
+    Several files are one table: `covey select part-*.parquet --dask local --label kind -o few.csv`
+
+    What other programs have compared: `covey select hits.m8 --pairs 1,2,3 --threshold 0.5 -o few.csv`
     """
-    from covey.cli.files.parts import expanded
-    from covey.cli.selected import summarise, write_selected
+    from covey.cli.files.paths import expanded
 
     log_to_terminal(running.quiet)
     if parts.more and source.hosts:
         raise MisuseError("--hosts takes one log file.")
     path, *more = [source.path] if source.hosts else expanded([source.path, *(parts.more or ())])
     source, parts = replace(source, path=path), replace(parts, more=more)
-    _check_outputs(source, output, files, replacing.force)
+    asked = Asked(source, compared, parts, output, files, grouping, selection, running)
+    _check_options(asked)
+    _check_outputs(asked, replacing.force)
+    from covey.cli.selected import summarise, write_selected
+
     with unfinished("nothing was written; run the same command again."):
-        selected = (_here if parts.dask is None else _on_cluster)(source, parts, output, files, selection, running)
+        selected = (_here if parts.dask is None else _on_cluster)(asked)
         write_selected(selected, output, files, _named(path, more), replacing.force, running.verbose)
     if running.verbose:
         summarise(selected)
@@ -64,47 +89,66 @@ def _named(path: str, more: Sequence[str]) -> str:
     return f"{path} and {len(more)} more" if more else path
 
 
-def _here(
-    source: Source, parts: Parts, output: Output, files: MoreFiles, selection: Selection, running: Running
-) -> "Selected":
+def _check_options(asked: Asked) -> None:
+    """Refuse options that make no sense together."""
+    source, files = asked.source, asked.files
+    source.check_labels(used=asked.compared.pairs is not None)
+    if asked.parts.dask is not None:
+        not_on_a_cluster(source, asked.compared, asked.grouping, asked.selection, files)
+    if asked.grouping.asked is not None and (source.label or source.labels):
+        raise MisuseError("--cluster finds labels for rows that have none; leave out --label and --labels, or it.")
+    if asked.compared.columns:
+        check_pairs(asked.selection)
+        if files.model is not None:
+            raise MisuseError("--model needs objects that can be compared with new ones, and --pairs has only scores.")
+
+
+def _here(asked: Asked) -> "Selected":
     """Select in this process."""
+    from covey.cli.clustering import clustered
+    from covey.cli.including import about_rows
+    from covey.cli.methods import selector_of
     from covey.cli.selected import Selected
+    from covey.cli.source import ONE_CLUSTER
 
-    parts.parameters()
-    parameters = selection.parameters() | {"n_jobs": running.jobs, "verbose": running.verbose}
-    size = selection.total()
-    loaded = _load(source, parts, output, files, running.verbose)
-    selector: Any = covey.CRS(similarity=loaded.similarity, **parameters)
-    if selection.sharpen and _can_be_sharpened(loaded.labels, size):
-        selector = covey.Sharpened(
-            selector, size=size, random_state=selection.seed, n_jobs=running.jobs, verbose=running.verbose
-        )
+    selection, running, files = asked.selection, asked.running, asked.files
+    with running.threads():
+        loaded, remarks = _load(asked), []
+    said = about_rows(selection, loaded)
+    if asked.grouping.asked is not None:
+        options: Any = {"random_state": selection.seed, "n_jobs": running.jobs, "verbose": running.verbose}
+        threshold = selection.least_similarity("none")
+        loaded, found = clustered(loaded, asked.grouping.asked, threshold, **options)
+        if running.verbose:
+            say(found)
+    elif set(loaded.labels) == {ONE_CLUSTER}:
+        remarks.append(OFFER)
+    if asked.compared.columns and selection.least_similarity("none") is None:
+        remarks.append(EVERY_PAIR)
+    _check_shown(files, loaded)
+    selector = selector_of(selection, loaded, running.jobs, running.verbose)
     rejection = _rejection(files.rejection_rate, set(loaded.labels))
-    fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels)
-    return Selected(fitted, loaded.recipe, loaded.block.take(fitted.selector_.sample_indices_), loaded)
+    fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
+    return Selected(fitted, loaded.recipe, loaded.block.take(fitted.selector_.sample_indices_), loaded, remarks)
 
 
-def _on_cluster(
-    source: Source, parts: Parts, output: Output, files: MoreFiles, selection: Selection, running: Running
-) -> "Selected":
+def _on_cluster(asked: Asked) -> "Selected":
     """Select on a Dask cluster."""
     from covey.cli.files.parts import parts_of
     from covey.cli.selected import Selected
     from covey.runtime.extras import require
 
     require("distributed", "dask")
-    from covey.cli.cluster import Spread, check_refinable, connected, not_on_a_cluster
+    from covey.cli.choosing import similarity_of
+    from covey.cli.on_dask import Spread, check_refinable, connected
     from covey.cli.similarities import function_of
-    from covey.cli.source import check_options
 
-    check_options(source)
-    selection.total()  # refuses --size without --sharpen
-    not_on_a_cluster(source, selection.sharpen, files.picture)
-    function_of(source.similarity)  # refuses a function that there is not, and lets local workers find its module
-    parameters = selection.parameters() | parts.parameters() | {"verbose": running.verbose}
+    source, parts, selection, files = asked.source, asked.parts, asked.selection, asked.files
+    function_of(similarity_of(source))  # refuses a function that there is not, and lets local workers find its module
+    parameters = selection.parameters() | parts.parameters() | {"verbose": asked.running.verbose}
     found = parts_of([source.path, *(parts.more or ())], source.form)
-    with connected(str(parts.dask), running.jobs) as client:
-        spread = Spread(client, found, running.verbose)
+    with connected(str(parts.dask), asked.running.jobs) as client:
+        spread = Spread(client, found, asked.running.verbose)
         recipe = spread.recipe(source)
         rejection = {}
         if selection.refine or files.rejection_rate is not None:
@@ -122,19 +166,22 @@ def _on_cluster(
         return Selected(fitted.to_local(), recipe, rows, remarks=remarks)
 
 
-def _check_outputs(source: Source, output: Output, files: MoreFiles, force: bool) -> None:
+def _check_outputs(asked: Asked, force: bool) -> None:
     """Refuse what cannot be written before the work, not after it."""
-    from covey.cli.files.writing import check_output, may_write
+    from covey.cli.files.paths import check_output, check_standard_model, may_write
 
-    is_table = source.hosts or has_names(source.path, source.form)
+    source, output, files = asked.source, asked.output, asked.files
+    is_table = source.hosts or bool(asked.compared.columns) or has_names(source.path, source.form)
     check_output(output.out, output.out_form, as_table=is_table, force=force)
-    named = [path for path in (output.out, files.model, files.picture) if path is not None and path != STANDARD]
-    if len({Path(path).resolve() for path in named}) < len(named):
-        raise MisuseError("--out, --model and --picture must be different files.")
+    if files.model == STANDARD:
+        check_standard_model(output.out)
+    named = [path for path in (output.out, files.model, files.picture, files.members) if path not in (None, STANDARD)]
+    if len({Path(str(path)).resolve() for path in named}) < len(named):
+        raise MisuseError("--out, --model, --picture and --members must be different files.")
     if files.picture is not None and Path(files.picture).suffix not in PICTURES:
         raise MisuseError(f"--picture must end in one of {', '.join(PICTURES)}, got {files.picture!r}.")
-    if files.cluster is not None and (files.picture is None or not files.picture.endswith(".html")):
-        raise MisuseError("--cluster says what an .html picture shows; pass --picture with such a name, too.")
+    if files.show is not None and (files.picture is None or not files.picture.endswith(".html")):
+        raise MisuseError("--show says what an .html picture shows; pass --picture with such a name, too.")
     if files.rejection_rate is not None and files.model is None:
         raise MisuseError("--rejection-rate is kept in the model; pass --model, too.")
     if files.rejection_rate is not None and not 0 < files.rejection_rate < 1:
@@ -142,37 +189,35 @@ def _check_outputs(source: Source, output: Output, files: MoreFiles, force: bool
     for path in (files.model, files.picture):
         if path is not None:
             may_write(path, force)
+    if files.members is not None:
+        check_output(files.members, None, as_table=True, force=force)
+        if STANDARD == files.members == output.out:
+            raise MisuseError("--out and --members cannot both go to standard output; pass a file for one of them.")
 
 
-def _load(source: Source, parts: Parts, output: Output, files: MoreFiles, verbose: bool) -> "Loaded":
-    """Read the labelled objects; say what of them cannot be drawn or written before the work begins."""
-    import numpy as np
+def _load(asked: Asked) -> "Loaded":
+    """Read the labelled objects; say what of them cannot be written before the work begins."""
     import scipy.sparse as sp
 
+    from covey.cli.including import columns_aside
+    from covey.cli.pairs import load_pairs
     from covey.cli.source import load
 
-    loaded = load(source, verbose, parts.more or ())
-    if files.cluster is not None and files.cluster not in loaded.labels:
-        raise ValueError(f"--cluster must be one of {', '.join(np.unique(loaded.labels))}, got {files.cluster!r}.")
+    output, verbose = asked.output, asked.running.verbose
+    if asked.compared.columns:
+        return load_pairs(asked.source, asked.compared, asked.parts.more or (), verbose)
+    loaded = load(asked.source, verbose, asked.parts.more or (), columns_aside(asked.selection))
     if sp.issparse(loaded.block.matrix) and has_names(output.out, output.out_form):
         logger.warning("a table has no room for the columns of a sparse matrix; write .npz or .svmlight to keep them.")
     return loaded
 
 
-def _can_be_sharpened(labels: Any, size: float | None) -> bool:
-    """Return whether there are clusters to tell apart; refuse a size that is too small for them before the work."""
-    clusters = sorted(set(labels))
-    if len(clusters) < 2:
-        only = f"but all labels are {str(clusters[0])!r}; is --label right?"
-        if size is not None:
-            raise ValueError(f"--size needs at least two clusters to tell apart, {only}")
-        logger.warning("--sharpen needs at least two clusters to tell apart, %s Rows are selected without it.", only)
-        return False
-    rows = size if size is None or size >= 1 else round(size * len(labels))
-    if rows is not None and rows < len(clusters):
-        share = "" if rows == size else f", which is {rows} of {len(labels)} rows"
-        raise ValueError(f"--size must allow for one row of each of the {len(clusters)} clusters, got {size}{share}.")
-    return True
+def _check_shown(files: MoreFiles, loaded: "Loaded") -> None:
+    """Refuse to draw a cluster that there is not."""
+    from covey.runtime.wording import some_of
+
+    if files.show is not None and files.show not in loaded.labels:
+        raise ValueError(f"--show must be one of {some_of(sorted(set(loaded.labels)))}, got {files.show!r}.")
 
 
 def _rejection(rate: float | None, labels: Set[str]) -> dict[str, Any]:

@@ -9,13 +9,15 @@ import numpy as np
 
 import covey
 from covey.cli.files.block import Block
-from covey.cli.files.writing import write
+from covey.cli.files.standard import bytes_out
+from covey.cli.files.writing import write, writer
 from covey.cli.options import Output
 from covey.cli.recipes.kinds import write_recipe
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.selection import MoreFiles
 from covey.cli.source import Loaded, row_names
 from covey.cli.terminal import say
+from covey.runtime.extras import require
 from covey.runtime.progress import progress
 
 
@@ -49,13 +51,38 @@ def write_selected(selected: Selected, output: Output, files: MoreFiles, data: s
         names = row_names(rows, recipe)
         if names is not None:
             names = [names[at] for at in fitted.selector_.sample_indices_.argsort()]
-        covey.save(fitted, files.model, {"recipe": write_recipe(recipe), "names": names, "data": data})
+        notes: dict[str, Any] = {"recipe": write_recipe(recipe), "names": names, "data": data}
+        if not np.array_equal(rows.row_numbers, fitted.selector_.sample_indices_):  # some rows were left out
+            notes["rows"] = np.sort(rows.row_numbers)
+        covey.save(fitted, bytes_out(files.model), notes)
     if files.picture is not None:
         with progress("drawing", None, "pictures", shown=verbose):
-            _draw(fitted, selected.loaded, files.picture, files.cluster)
+            _draw(fitted, selected.loaded, files.picture, files.show)
+    if files.members is not None:
+        _write_members(selected, files.members, force)
     # The rows come last, because whoever reads them from a pipe may leave early.
     numbers = recipe.settings.numbers
-    write(output.out, rows, _added(fitted), output.out_form, numbers=numbers, force=force)
+    write(output.out, rows, _added(fitted, rows), output.out_form, numbers=numbers, force=force)
+
+
+def _write_members(selected: Selected, path: str, force: bool) -> None:
+    """Write which representative stands for each row."""
+    loaded: Any = selected.loaded
+    found = selected.fitted.selector_.members(loaded.objects)
+    names, numbers = loaded.names, loaded.block.row_numbers
+    columns: dict[str, Any] = {} if names is None else {str(loaded.recipe.settings.id): names}
+    columns |= {
+        "covey_row": numbers[found["row"]],
+        "covey_cluster": found["label"].astype(str),
+        "covey_representative": numbers[found["representative"]],
+    }
+    if names is not None:
+        columns["covey_representative_id"] = [names[row] for row in found["representative"]]
+    known = loaded.recipe.known(loaded.objects, *(found[name].to_numpy() for name in ("row", "representative")))
+    columns |= {f"covey_{name}": found[name] for name in ("similarity", "rank", "covered")}
+    columns["covey_similarity"] = found["similarity"].where(known)
+    with writer(path, force=force) as put:
+        put(require("pandas", "cli").DataFrame(columns))
 
 
 def summarise(selected: Selected) -> None:
@@ -63,9 +90,14 @@ def summarise(selected: Selected) -> None:
     selector = selected.fitted.selector_
     found = selector.prototypes_.values()
     say(f"compared: {selected.recipe.summary()}")
+    n_rows = sum(p.members.size for p in found)
+    covers = ""
+    if isinstance(selector, covey.CRS | covey.DeltaMedoids):  # elsewhere, no threshold says what is covered
+        n_covered = sum(np.count_nonzero(p.covered_by >= 0) for p in found)
+        covers = f"; they cover {n_covered / n_rows:.1%} of the rows"
     say(
-        f"{selector.sample_indices_.size} of {sum(p.members.size for p in found)} rows selected from "
-        f"{len(found)} cluster(s); {selector.n_evaluations_:,} similarities evaluated."
+        f"{selector.sample_indices_.size} of {n_rows} rows selected from {len(found)} cluster(s){covers}; "
+        f"{selector.n_evaluations_:,} similarities evaluated."
     )
     for remark in selected.remarks:
         say(remark)
@@ -73,11 +105,11 @@ def summarise(selected: Selected) -> None:
         say("no exchange of rows was found to help; these are the rows that are selected without --sharpen.")
 
 
-def _added(fitted: Any) -> dict[str, Any]:
+def _added(fitted: Any, rows: Block) -> dict[str, Any]:
     """Return the columns that are added to the representatives."""
     prototypes = list(fitted.selector_.prototypes_.values())
     return {
-        "covey_row": fitted.selector_.sample_indices_,
+        "covey_row": rows.row_numbers,
         "covey_cluster": np.repeat([str(p.label) for p in prototypes], [p.indices.size for p in prototypes]),
         "covey_rank": np.concatenate([np.arange(1, p.indices.size + 1) for p in prototypes]),
         "covey_covers": np.concatenate([p.stands_for for p in prototypes]),
@@ -93,9 +125,12 @@ def _draw(fitted: Any, loaded: Loaded | None, path: str, cluster: str | None) ->
     prototypes = fitted.selector_.prototypes_
     if path.endswith(".html") and loaded is not None:
         label = cluster or max(prototypes, key=lambda name: prototypes[name].members.size)
-        cards = (loaded.card(row) for row in range(len(loaded.block)))
+        cards = (loaded.card_without_image(row) for row in range(len(loaded.block)))
         names = ["; ".join((card.title, *card.lines)) for card in cards]
-        covey.PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=names).write_html(path)
+        display = covey.PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=names)
+        if loaded.images is not None:
+            display.show_images(loaded.images.rows, loaded.images.shape)
+        display.write_html(path)
         return
     drawn = figure(7, 5)
     covey.CoverageDisplay.from_estimator(fitted, ax=drawn.subplots())

@@ -1,14 +1,19 @@
-"""The options of `covey select`: how rows are selected, what is written, and the cluster that works on them."""
+"""The options of `covey select`: how rows are grouped and selected, what is written, and the cluster that does it."""
 
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from covey.cli.declaration import argument, option
+from covey.cli.files.paths import check_there
+from covey.cli.listing import listed
 from covey.cli.misuse import MisuseError
-from covey.cli.options import RUN, at_least_one, finite
+from covey.cli.options import OBJECTS, RUN, Missing, Source, at_least_one, finite
+from covey.cli.similarities import OF_TABLES
 
+CHOICE, BESIDE = "How rows are selected", "What else is written"
+"""The panels of the help about the selection, and about files beside the selected rows."""
 CLUSTER = "On a cluster of machines"
 """The panel of the help for options about Dask."""
 
@@ -19,35 +24,83 @@ class Graph(StrEnum):
     nn_descent = "nn-descent"
 
 
+class Method(StrEnum):
+    crs = "crs"
+    sharpened = "sharpened"
+    delta_medoids = "delta-medoids"
+    ds3 = "ds3"
+    random = "random"
+    all = "all"
+
+
+OF_CRS = ("-k", "--coverage", "--threshold", "--refine", "--graph", "--budget")
+"""The options that CRS and what is made of it take."""
+OPTIONS_OF: dict[Method, tuple[str, ...]] = {
+    Method.crs: (*OF_CRS, "--include", "--weight"),
+    Method.sharpened: OF_CRS,
+    Method.delta_medoids: ("--threshold",),
+    Method.ds3: (),
+    Method.random: ("--budget",),
+    Method.all: (),
+}
+"""The options about the selection that each method takes."""
+OF_PAIRS = (Method.crs, Method.random, Method.all)
+"""The methods that need no other similarities than those of the pairs that are listed."""
+ALL_NEIGHBORS = "all"
+"""The word for every neighbor that the threshold allows."""
+
+
 @dataclass(frozen=True)
 class Selection:
-    """How representatives are selected."""
+    """How representatives are selected. What the user has not passed is None, so that methods can differ in it."""
+
+    PANEL: ClassVar[str] = CHOICE
 
     k: Annotated[
-        str,
+        str | None,
         option(
             "-k",
-            what="How many neighbors of each object are looked at. More neighbors give fewer representatives; auto "
-            "lets the number grow with the cluster.",
+            what="How many neighbors of each object are looked at, 10 by default. More neighbors give fewer "
+            "representatives; auto lets the number grow with the cluster, and all takes every neighbor above the "
+            "threshold (the default with --pairs).",
         ),
-    ] = "10"
+    ] = None
+    budget: Annotated[
+        str | None,
+        option(
+            "--budget",
+            "-n",
+            what="How many rows are selected in all, as a number or as a share such as 0.02. Those come first that "
+            "cover most. By default, --coverage decides.",
+        ),
+    ] = None
     coverage: Annotated[
-        float,
+        float | None,
         option(
             "--coverage",
-            what="The share of each cluster that its representatives must cover; less than 1 leaves out outliers.",
+            what="The share of each cluster that its representatives must cover, 0.95 by default; less than 1 leaves "
+            "out outliers.",
             min=0.0,
             max=1.0,
         ),
-    ] = 0.95
+    ] = None
     threshold: Annotated[
-        str,
+        str | None,
         option(
             "--threshold",
             what="How similar an object must be to a representative that covers it: homogeneity (the mean similarity "
-            "of its cluster), a number, or none.",
+            "of its cluster, the default), a number, or none (the default with --pairs).",
         ),
-    ] = "homogeneity"
+    ] = None
+    method: Annotated[
+        Method | None,
+        option(
+            "--method",
+            what="How rows are selected: crs covers each cluster with few rows and is the default; sharpened is "
+            "--sharpen; delta-medoids and ds3 are known from the literature and compare all pairs; random draws, and "
+            "all takes every row.",
+        ),
+    ] = None
     sharpen: Annotated[
         bool,
         option(
@@ -56,13 +109,17 @@ class Selection:
             "This evaluates more similarities.",
         ),
     ] = False
-    size: Annotated[
+    include: Annotated[
         str | None,
         option(
-            "--size",
-            what="With --sharpen: how many rows are selected in all, as a number or as a share such as 0.02. By "
-            "default as many as without --sharpen.",
+            "--include",
+            what="Rows that must be selected: a column that marks them by true, yes, x or 1; or a file with a row "
+            "number (from 0) or a name of --id on each line, or what covey select has written before.",
         ),
+    ] = None
+    weight: Annotated[
+        str | None,
+        option("--weight", what="The column that says how much each row counts, as a number of at least 0."),
     ] = None
     refine: Annotated[bool, option("--refine", what="Look for a smaller selection with the same coverage.")] = False
     graph: Annotated[
@@ -73,42 +130,165 @@ class Selection:
         int, option("--seed", what="The seed of all random choices. The same seed gives the same answer.", panel=RUN)
     ] = 0
 
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters of `covey.CRS`."""
-        words: dict[str, Any] = {"homogeneity": "homogeneity", "none": None}
-        threshold = self.threshold
-        number = None if threshold in words else finite(threshold, "--threshold", "homogeneity, none")
+    @property
+    def used_method(self) -> Method:
+        """The method that the options name together."""
+        if self.sharpen and self.method not in (None, Method.sharpened):
+            raise MisuseError(f"--sharpen is the method sharpened, got --method {self.method}; leave out one of them.")
+        return Method.sharpened if self.sharpen else self.method or Method.crs
+
+    def check(self) -> None:
+        """Refuse options that the method would ignore, and values that cannot be."""
+        method = self.used_method
+        passed = {
+            "-k": self.k is not None,
+            "--coverage": self.coverage is not None,
+            "--threshold": self.threshold is not None,
+            "--refine": self.refine,
+            "--graph": self.graph is not Graph.auto,
+            "--budget": self.budget is not None,
+            "--include": self.include is not None,
+            "--weight": self.weight is not None,
+        }
+        for name, is_there in passed.items():
+            if is_there and name not in OPTIONS_OF[method]:
+                *others, last = [str(other) for other, names in OPTIONS_OF.items() if name in names]
+                takers = f"{', '.join(others)} and {last}" if others else last
+                raise MisuseError(f"{name} is for --method {takers}, got --method {method}; leave out one of them.")
+        for name in ("--coverage", "--refine"):
+            if method is Method.crs and self.budget is not None and passed[name]:
+                raise MisuseError(f"--budget says how many rows there are, and {name} would change it; leave out one.")
+        if method is Method.delta_medoids and self.threshold == "none":
+            raise MisuseError("--method delta-medoids needs a --threshold: homogeneity or a number.")
+        self.parameters()
+        self.total()
+
+    def parameters(self, k: str = "10", threshold: str = "homogeneity") -> dict[str, Any]:
+        """Return the parameters of `covey.CRS`; `k` and `threshold` are those that hold if the user passes none."""
         return {
-            "n_neighbors": self.k if self.k == "auto" else at_least_one(self.k),
-            "coverage": self.coverage,
-            "threshold": words.get(threshold, number),
+            "n_neighbors": _n_neighbors(self.k or k),
+            "coverage": 0.95 if self.coverage is None else self.coverage,
+            "threshold": self.least_similarity(threshold),
             "refine": self.refine,
             "graph": str(self.graph),
             "random_state": self.seed,
         }
 
+    def least_similarity(self, default: str = "homogeneity") -> float | str | None:
+        """Return the threshold: a number, "homogeneity" or None."""
+        threshold = self.threshold or default
+        if threshold in ("homogeneity", "none"):
+            return None if threshold == "none" else threshold
+        return finite(threshold, "--threshold", "homogeneity, none")
+
     def total(self) -> float | None:
-        """Return how many rows are selected in all, a number or a share; None leaves it to CRS."""
-        if self.size is None:
+        """Return how many rows are selected in all, a number or a share; None leaves it to the method."""
+        if self.budget is None:
             return None
-        if not self.sharpen:
-            raise MisuseError("--size is for --sharpen; without it, -k and --coverage decide how many rows there are.")
         try:
-            size = float(self.size)
+            budget = float(self.budget)
         except ValueError:
-            size = math.nan
-        if self.size.isdecimal() and size >= 1:
-            return int(size)
-        if not 0 < size < 1:  # nor is a nan
-            raise MisuseError(f"--size must be a whole number of rows or a share between 0 and 1, got {self.size!r}.")
-        return size
+            budget = math.nan
+        if self.budget.isdecimal() and budget >= 1:
+            return int(budget)
+        if not 0 < budget < 1:  # nor is a nan
+            raise MisuseError(
+                f"--budget must be a whole number of rows or a share between 0 and 1, got {self.budget!r}."
+            )
+        return budget
+
+
+def _n_neighbors(k: str) -> int | str | None:
+    """Return the parameter `n_neighbors` of `covey.CRS`."""
+    if k == ALL_NEIGHBORS:
+        return None
+    return k if k == "auto" else at_least_one(k)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How rows without labels are grouped."""
+
+    PANEL: ClassVar[str] = CHOICE
+
+    cluster: Annotated[
+        str | None,
+        option(
+            "--cluster",
+            what="Find clusters, if no column holds labels: auto decides how many, a number asks for so many, and "
+            "hdbscan finds dense places and calls what lies between them noise.",
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what is no number of clusters."""
+        _ = self.asked
+
+    @property
+    def asked(self) -> int | str | None:
+        """The parameter `n_clusters` of `covey.find_clusters`, or None if no clusters are asked for."""
+        if self.cluster is None or self.cluster in ("auto", "hdbscan"):
+            return self.cluster
+        if not self.cluster.isdecimal() or int(self.cluster) < 1:
+            raise MisuseError(
+                f"--cluster must be auto, hdbscan or a number of clusters, got {self.cluster!r}. (Which cluster a "
+                "picture shows is said by --show.)"
+            )
+        return int(self.cluster)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Pairs that another program has compared already."""
+
+    pairs: Annotated[
+        str | None,
+        option(
+            "--pairs",
+            what="Each row of DATA is a scored pair: the columns of the first object, the second and the score, "
+            "separated by commas; or their numbers from 1, if the file has no header. Pairs that are not listed "
+            "are not similar. With --distances, smaller scores are closer.",
+            panel=OBJECTS,
+        ),
+    ] = None
+    symmetric: Annotated[
+        bool | None,
+        option(
+            "--symmetric/--directed",
+            what="With --pairs: whether a pair counts both ways, or only the second object can represent the first. By "
+            "default, pairs count both ways if none is listed both ways.",
+            panel=OBJECTS,
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what does not name three columns."""
+        _ = self.columns
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the two objects and of the score; none if the rows are no pairs."""
+        if self.pairs is None:
+            if self.symmetric is not None:
+                raise MisuseError("--symmetric and --directed are for --pairs; pass it, too, or leave them out.")
+            return []
+        names = listed(self.pairs)
+        if len(names) != 3 or len(set(names)) < 3:
+            raise MisuseError(
+                f"--pairs must name three columns, such as query,target,score or 1,2,3, got {self.pairs!r}."
+            )
+        return names
 
 
 @dataclass(frozen=True)
 class MoreFiles:
     """What is written beside the selected rows."""
 
-    model: Annotated[str | None, option("--model", "-m", what="Write a model for covey classify to this file.")] = None
+    PANEL: ClassVar[str] = BESIDE
+
+    model: Annotated[
+        str | None, option("--model", "-m", what="Write a model for covey classify to this file; - is standard output.")
+    ] = None
     rejection_rate: Annotated[
         float | None,
         option(
@@ -125,9 +305,17 @@ class MoreFiles:
             "coverage of all clusters.",
         ),
     ] = None
-    cluster: Annotated[
+    show: Annotated[
         str | None,
-        option("--cluster", what="The cluster that an .html picture shows; by default the largest."),
+        option("--show", what="The cluster that an .html picture shows; by default the largest."),
+    ] = None
+    members: Annotated[
+        str | None,
+        option(
+            "--members",
+            what="Write a table to this file that says of every row which representative stands for it, and how "
+            "similar they are.",
+        ),
     ] = None
 
 
@@ -139,8 +327,8 @@ class Parts:
         list[str] | None,
         argument(
             "MORE",
-            "More Parquet files of the same table. Rows are counted through all files, in the order given. A folder "
-            "stands for its Parquet files, in the order of their names.",
+            "More files of the same table. Rows are counted through all files, in the order given. A folder stands for "
+            "the tables in it, in the order of their names.",
         ),
     ] = None
     dask: Annotated[
@@ -172,9 +360,55 @@ class Parts:
         ),
     ] = None
 
+    def check(self) -> None:
+        """Refuse files that are not there, and options of a cluster without one."""
+        self.parameters()
+        for path in self.more or ():
+            check_there(path)
+
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that `covey.dask.CRS` has beside those of `covey.CRS`."""
         if self.dask is None and (self.shard_size is not None or self.checkpoint is not None):
             raise MisuseError("--shard-size and --checkpoint are for --dask; pass it, too, or leave them out.")
         shard_size = {} if self.shard_size is None else {"shard_size": self.shard_size}
         return {"checkpoint": self.checkpoint, **shard_size}
+
+
+def check_pairs(selection: Selection) -> None:
+    """Refuse what needs more similarities than those of the pairs that are listed."""
+    if selection.used_method not in OF_PAIRS:
+        raise MisuseError(
+            f"--method {selection.used_method} needs the similarities of all pairs; with --pairs, the method is one of "
+            f"{', '.join(OF_PAIRS)}."
+        )
+    if selection.threshold == "homogeneity":
+        raise MisuseError(
+            "--threshold homogeneity is the mean similarity of all pairs; with --pairs, pass a number or none."
+        )
+
+
+def not_on_a_cluster(
+    source: Source, compared: Compared, grouping: Grouping, selection: Selection, files: MoreFiles
+) -> None:
+    """Refuse options that need all objects in one process."""
+    method = selection.used_method
+    refused = {
+        "--hosts": source.hosts,
+        "--matrix": source.matrix,
+        "--distances": source.distances,
+        f"--similarity {source.similarity}": source.similarity in OF_TABLES,
+        "--missing drop": source.missing is Missing.drop,
+        "--pairs": compared.pairs,
+        "--cluster": grouping.cluster,
+        "--sharpen": method is Method.sharpened,
+        f"--method {method}": method is not Method.crs,
+        "--budget": selection.budget,
+        "--include": selection.include,
+        "--weight": selection.weight,
+        f"-k {ALL_NEIGHBORS}": selection.k == ALL_NEIGHBORS,
+        "--members": files.members,
+        "--picture with a name in .html": files.picture is not None and files.picture.endswith(".html"),
+    }
+    for named, is_there in refused.items():
+        if is_there:
+            raise MisuseError(f"{named} needs all data in one process; leave it out, or leave out --dask.")

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,16 @@ from numpy.typing import NDArray
 from covey.cli.choosing import choose
 from covey.cli.files.block import Block
 from covey.cli.files.formats import Format, format_of
-from covey.cli.files.parts import parts_of, read_parts
+from covey.cli.files.nested import column_of
+from covey.cli.files.parts import parts_of
 from covey.cli.files.reading import read
-from covey.cli.files.standard import STANDARD
-from covey.cli.misuse import MisuseError
+from covey.cli.missing import settled
 from covey.cli.options import Source
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.values import check_filled, require_columns
-from covey.evaluation import Card
+from covey.cli.warnings import warn_of_labels
+from covey.displays.report import Card
+from covey.displays.thumbnails import Images
 from covey.runtime.extras import require
 from covey.storage.errors import FileFormatError
 
@@ -43,45 +46,49 @@ class Loaded:
 
     def card(self, row: int) -> Card:
         """Return what a person can look at of a row."""
-        title = f"row {row}" if self.names is None else self.names[row]
+        card = self.card_without_image(row)
+        return card if self.images is None else replace(card, pixels=self.images.pixels(row))
+
+    def card_without_image(self, row: int) -> Card:
+        """Return what a person can read of a row."""
+        title = f"row {self.block.row_numbers[row]}" if self.names is None else self.names[row]
         return self.recipe.card(self.block, self.objects, row, title)
 
+    @cached_property
+    def images(self) -> Images | None:
+        """The rows as images, if they are some."""
+        return self.recipe.images(self.block, self.objects)
 
-def load(source: Source, verbose: bool, more: Sequence[str] = ()) -> Loaded:
-    """Read the rows that the options name and make labelled objects of them. `more` are files of the same table."""
-    check_options(source)
-    if more:
-        block, asked = read_parts(parts_of([source.path, *more], source.form), verbose), source
-    else:
-        block, asked = (_labelled_hosts if source.hosts else _table)(source, verbose)
-    recipe = choose(block, asked)
+
+def load(source: Source, verbose: bool, more: Sequence[str] = (), aside: Sequence[str] = ()) -> Loaded:
+    """Read the rows that the options name and make labelled objects of them.
+
+    `more` are files of the same table, and `aside` columns that are only compared if the options name them.
+    """
+    block, asked = read_rows(source, verbose, more)
+    return prepare(block, asked, verbose, aside)
+
+
+def read_rows(source: Source, verbose: bool, more: Sequence[str] = ()) -> tuple[Block, Source]:
+    """Return the rows that the options name, and the options that name their columns."""
+    return _labelled_hosts(source, verbose) if source.hosts else (_table(source, verbose, more), source)
+
+
+def prepare(block: Block, source: Source, verbose: bool, aside: Sequence[str] = (), *, warn: bool = True) -> Loaded:
+    """Make labelled objects of rows, and `warn` of what most likely is not meant about them."""
+    recipe = choose(block, source, aside=aside)
     similarity = recipe.function()
+    block, recipe = settled(block, recipe, source.missing)
     recipe, objects = recipe.learn(recipe.objects(block), verbose)
-    recipe.warn(objects, asked_for=source.feature_names, scaled=source.scale)
+    if warn:
+        recipe.warn(objects, asked_for=source.feature_names, scaled=source.scale)
     if source.scale:
         recipe = recipe.scaled(objects)
         objects = recipe.objects(block)
-    return Loaded(block, recipe, objects, labels_of(block, recipe), row_names(block, recipe), similarity)
-
-
-def check_options(source: Source) -> None:
-    """Refuse options that would be ignored."""
-    if source.labels is not None and not source.hosts:
-        raise MisuseError("--labels is for --hosts; say which column holds the label by --label.")
-    about_columns = (
-        source.label,
-        source.feature_names,
-        source.text,
-        source.profile,
-        source.matrix,
-        source.distances,
-        source.id,
-        source.column_names,
-    )
-    if source.hosts and (any(about_columns) or source.path == STANDARD):
-        raise MisuseError("--hosts takes a log file, and labels by --labels; leave out other options about columns.")
-    if not source.hosts and source.label is not None and format_of(source.path, source.form) is Format.svmlight:
-        raise MisuseError("the labels of an svmlight file are its first values; leave out --label.")
+    labels = labels_of(block, recipe)
+    if warn:
+        warn_of_labels(labels)
+    return Loaded(block, recipe, objects, labels, row_names(block, recipe), similarity)
 
 
 def labels_of(block: Block, recipe: Recipe) -> NDArray[Any]:
@@ -92,22 +99,24 @@ def labels_of(block: Block, recipe: Recipe) -> NDArray[Any]:
     if block.frame is None or label is None:
         return np.full(len(block), ONE_CLUSTER)
     check_filled(block, label)
-    return np.array([str(value) for value in block.frame[label]])
+    return np.array([str(value) for value in column_of(block.frame, label)])
 
 
 def row_names(block: Block, recipe: Recipe) -> list[str] | None:
     """Return what the rows are called, if a column says it; a gap is an empty name."""
     name = recipe.settings.id
-    if name is None or block.frame is None or name not in block.frame.columns:
+    column = None if name is None or block.frame is None else column_of(block.frame, name)
+    if column is None:
         return None
-    column = block.frame[name]
     return ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
 
 
-def _table(source: Source, verbose: bool) -> tuple[Block, Source]:
-    """Return the rows of a table or matrix, and the options that name its columns."""
-    options: Any = {"labels": source.label, "columns": source.column_names, "verbose": verbose}
-    return read(source.path, source.form, **options), source
+def _table(source: Source, verbose: bool, more: Sequence[str]) -> Block:
+    """Return the rows of a table or matrix, which may have more files."""
+    if more and format_of(source.path, source.form) is Format.parquet:
+        parts_of([source.path, *more], source.form)  # refuses columns whose types differ
+    options: Any = {"labels": source.label, "style": source.style, "verbose": verbose}
+    return read(source.path, source.form, more=more, **options)
 
 
 def read_hosts_block(path: str, verbose: bool = False) -> Block:
@@ -133,11 +142,7 @@ def _labelled_hosts(source: Source, verbose: bool) -> tuple[Block, Source]:
 
 def _labelled(hosts: Any, path: str) -> Any:
     """Return the hosts with the labels that a table gives them; hosts without one are left out."""
-    block = read(path)
-    if block.frame is None:
-        raise ValueError(f"{path} must be a table with the columns {HOST} and {LABEL}.")
-    require_columns(block.frame, [HOST, LABEL], path)
-    found = hosts[HOST].map(_labels_by_host(block))
+    found = hosts[HOST].map(labels_by_name(path, HOST))
     kept = np.flatnonzero(found.notna())
     if not kept.size:
         raise ValueError(f"{path} has no label for any host of the log.")
@@ -146,14 +151,19 @@ def _labelled(hosts: Any, path: str) -> Any:
     return hosts.iloc[kept].assign(**{LABEL: found.iloc[kept]}).reset_index(drop=True)
 
 
-def _labels_by_host(block: Block) -> dict[str, str]:
-    """Return the label of each host of a table; a host with two different labels is refused."""
+def labels_by_name(path: str, names: str) -> dict[str, str]:
+    """Return the labels that a table gives to what its column `names` names; two different labels are refused."""
+    block = read(path)
+    if block.frame is None:
+        raise ValueError(f"{path} must be a table with the columns {names} and {LABEL}.")
+    require_columns(block.frame, [names, LABEL], path)
     labels: dict[str, str] = {}
-    for column in (HOST, LABEL):
-        check_filled(block, column)
-    for at, (host, label) in enumerate(
-        zip(*(block.frame[column].astype(str) for column in (HOST, LABEL)), strict=True)
-    ):
-        if labels.setdefault(host, label) != label:
-            raise ValueError(f"{block.place(at)}: host {host!r} has the label {labels[host]!r} already, got {label!r}.")
+    for column in (names, LABEL):
+        check_filled(block, column, remedy="fill it.")
+    columns = (block.frame[column].astype(str) for column in (names, LABEL))
+    for at, (name, label) in enumerate(zip(*columns, strict=True)):
+        if labels.setdefault(name, label) != label:
+            raise ValueError(
+                f"{block.place(at)}: {names} {name!r} has the label {labels[name]!r} already, got {label!r}."
+            )
     return labels

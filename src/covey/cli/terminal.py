@@ -5,12 +5,23 @@ not printable is escaped, so that nothing from a file can send commands to the t
 """
 
 import logging
+import shutil
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
+
+FEWEST_ROWS = 10
+"""How many rows of a table are shown even on a terminal that is not that high. The value is a matter of taste."""
+LONGEST_CELL = 40
+"""How many characters of a value a table of many rows shows, so that a few columns fit beside each other. The value is
+a matter of taste."""
+NO_TERMINAL = 100
+"""How wide a table may be where there is no terminal, such as in a log; people can read lines of this length."""
 
 
 def cell(value: Any) -> str:
@@ -18,21 +29,50 @@ def cell(value: Any) -> str:
     return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def show(columns: list[str], rows: Any) -> None:
-    """Print a table to standard output; the first column is text, the others are numbers."""
+def show(columns: list[str], rows: Any, *, to_error: bool = False) -> None:
+    """Print a table to standard output, or to standard error; the first column is text, the others are numbers."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for at, column in enumerate(columns):
-        table.add_column(column, justify="left" if at == 0 else "right", no_wrap=at > 0, overflow="fold")
+        table.add_column(Text(visible(column)), justify="left" if at == 0 else "right", no_wrap=at > 0, overflow="fold")
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
-    console = Console()
+    console = Console(stderr=to_error)
     if not console.is_terminal:
         console.width = 1000  # a pipe has no edge to break lines at
     console.print(table)
+
+
+def show_some(frame: Any) -> None:
+    """Print the first rows and columns of a frame, as many as there is room for, and say how many are left out."""
+    size = shutil.get_terminal_size()
+    n_rows = max(size.lines - 4, FEWEST_ROWS)  # below the title, above the last sentence and the prompt
+    texts = {name: [_cut(cell(value)) for value in frame[name].head(n_rows).tolist()] for name in frame.columns}
+    widths = [max(map(len, (str(name), *column))) + 2 for name, column in texts.items()]
+    fitting = [name for name, end in zip(texts, accumulate(widths), strict=True) if end <= size.columns]
+    shown = fitting or list(texts)[:1]
+    show(shown, zip(*(texts[name] for name in shown), strict=True))
+    left = [
+        f"{len(frame) - n_rows:,} more rows" if len(frame) > n_rows else "",
+        f"{len(texts) - len(shown):,} more columns" if len(texts) > len(shown) else "",
+    ]
+    if any(left):
+        print(f"and {' and '.join(filter(None, left))}; --out writes all of them to a file.")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+
+
+def width() -> int:
+    """Return how many characters a line on standard error has; 100 if that is no terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console.width if console.is_terminal else NO_TERMINAL
 
 
 def visible(text: str) -> str:
@@ -64,10 +104,27 @@ def unfinished(what_then: str) -> Iterator[None]:
 
 
 def log_to_terminal(quiet: bool) -> None:
-    """Let warnings go to standard error, unless only errors may be printed."""
+    """Let warnings and lines of progress go to standard error, unless only errors may be printed.
+
+    What the library has to say to a programmer by Python's warnings is said in one line, too.
+    """
     handler = logging.StreamHandler()
     handler.setFormatter(VisibleFormatter("covey: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.ERROR if quiet else logging.WARNING)
+    warnings.showwarning = _log_warning
+    logging.getLogger("covey.progress").setLevel(logging.ERROR if quiet else logging.INFO)
+
+
+def _log_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Log what a warning says, without the place in the code; this takes the place of `warnings.showwarning`."""
+    logging.getLogger("covey").warning("%s", " ".join(str(message).split()))
 
 
 def show_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ The number is a judgement: such a column contributes 400 times as much to a prod
 """
 FEWEST_NUMBERED = 20
 """From so many rows on, whole numbers without gaps are taken for a running number; fewer may be so by chance."""
+MOST_ALIKE = 3
+"""How many groups of labels that look alike are named, and how many labels of each."""
 IDENTIFIER = re.compile(r"(?i:id|.*[\W_]id)|.*[a-z](Id|ID)")
 """Names like id, host_id, Order-ID and userId."""
 
@@ -44,12 +47,42 @@ def warn_of_columns(
         _warn_of_large(values[:, features], [names[at] for at in features])
 
 
+def warn_of_names(name: str, values: Any, *, is_number: bool) -> None:
+    """Log if the values of a column, which may have gaps, tell rows apart and nothing else."""
+    there = values.dropna()
+    if is_number and len(there):
+        found = is_identifier(name, there.to_numpy(dtype=np.float64))
+    else:
+        found = len(there) >= FEWEST_NUMBERED and there.nunique() == len(there)
+    if found:
+        logger.warning(
+            "column %r looks like an identifier, which tells nothing about similarity; pass it as --id, or leave it "
+            "out by naming the others as --features.",
+            name,
+        )
+
+
 def is_identifier(name: str, values: NDArray[np.float64]) -> bool:
     """Return whether whole numbers, all different, are called an identifier or follow each other without gaps."""
     if not (values == np.rint(values)).all() or np.unique(values).size < values.size:
         return False
     running = values.size >= FEWEST_NUMBERED and np.ptp(values) == values.size - 1
     return bool(running) or IDENTIFIER.fullmatch(name) is not None
+
+
+def warn_of_labels(labels: NDArray[Any]) -> None:
+    """Log labels that differ only by blanks or by small and capital letters, which makes them different clusters."""
+    alike: dict[str, list[str]] = {}
+    for label in sorted(set(labels.tolist())):
+        alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
+    groups = [" and ".join(map(repr, group[:MOST_ALIKE])) for group in alike.values() if len(group) > 1]
+    if groups:
+        more = f" and {len(groups) - MOST_ALIKE} more" if len(groups) > MOST_ALIKE else ""
+        logger.warning(
+            "labels differ only by blanks or by small and capital letters, and are different clusters: %s%s.",
+            "; ".join(groups[:MOST_ALIKE]),
+            more,
+        )
 
 
 def _warn_of_large(values: NDArray[np.float64], names: Sequence[str]) -> None:

@@ -2,14 +2,19 @@
 
 The way of the data:
 
-1. `formats.py` finds the format of a file by its name, or takes the one that the user has named.
-2. `reading.py` asks the reader of that format for `Block`s of rows (`block.py`). Values stay as the file has them.
+1. `formats.py` finds the format of a file by its name, or takes the one that the user has named. `style.py` holds what
+   else the user says about how values are written.
+2. `reading.py` asks the reader of that format for `Block`s of rows (`block.py`), file by file if the table has several,
+   and tells it `How` (`how.py`). Values stay as the file has them.
 3. `writing.py` hands blocks to the writer of the output's format.
 
 One file holds the reader and the writer of a format: `delimited.py` (CSV and TSV), `jsonl.py`, `parquet.py`, `npz.py`
-and `svmlight.py`. `parts.py` reads one table from several Parquet files, part by part. `opening.py` gives the readers
-the text of a file, `checks.py` holds what several of them refuse, and `standard.py` names standard input and output.
+and `svmlight.py`. `json_array.py`, `xlsx.py` and `npy.py` only have readers. `parts.py` finds the files of a table, and
+the parts of Parquet files that workers of a cluster read. `opening.py` gives the readers the text of a file,
+`checks.py` holds what several of them refuse, and `standard.py` names standard input and output.
 
-To add a format, add a member to `Format`, write its file, and enter its reader in `READERS` and its writer in one of
-the tables of `writing.py`.
+`nested.py` finds values within the objects of a column, and `numbers.py` makes numbers of values.
+
+To add a format, add a member to `Format`, write its file, and enter its reader in `READERS` and its writer, if it has
+one, in one of the tables of `writing.py`.
 """

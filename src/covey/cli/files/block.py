@@ -1,57 +1,25 @@
-"""Rows of a file, and how a file is cut into blocks of them."""
+"""Rows of a file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from covey.cli.files.standard import name_of
-from covey.runtime.progress import Bar
 
-CELLS = 2_000_000
-"""About how many values a block holds: 2 million texts of a few characters take some 100 MB."""
-
-
-@dataclass(frozen=True)
-class How:
-    """How a file is read.
-
-    Attributes
-    ----------
-    columns : sequence of str
-        Names for the columns of a CSV or TSV without a header.
-    labels : str or None
-        The name of the array of labels in an .npz file.
-    base : int or None
-        The number of the first column in an svmlight file, 0 or 1; None if the file is to tell.
-    most_rows : int
-        The most rows of a block.
-    bar : Bar or None
-        The progress bar that watches the reading.
-    """
-
-    columns: Sequence[str]
-    labels: str | None
-    base: int | None
-    most_rows: int
-    bar: Bar | None
-
-    def n_rows(self, n_columns: int) -> int:
-        """Return how many rows of so many columns make a block."""
-        return int(np.clip(CELLS // max(n_columns, 1), 1, self.most_rows))
+if TYPE_CHECKING:  # options are checked before anything imports NumPy
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Rows of a file, one after another.
+    """Rows of a file, one after another, unless some have been left out.
 
     Attributes
     ----------
     path : str
     first : int
-        The number of the first row in the file, from 0.
+        The number of the first row, from 0. It counts through all files of a table.
     frame : DataFrame or None
         The rows under the names of their columns, if these have names.
     matrix : array, CSR array or None
@@ -64,38 +32,59 @@ class Block:
         Which share of the file has been read up to the end of this block, if that is known.
     base : int or None
         The number of the first column in an svmlight file, 0 or 1.
+    shape : tuple of int or None
+        The shape that a row of the matrix had before it was flattened, such as (28, 28) or (32, 32, 3) for an image;
+        None if it had one axis.
+    decimal : str
+        What stands between the whole and the fraction of a number that is written as a text.
+    numbers : int array or None
+        The number of each row, if some rows have been left out.
     runs : sequence of (str, int, int)
-        Where the rows come from, if there are several files: the path of each file, the number of the first row that
-        was taken from there, and how many were.
+        Where the rows from `first` on come from, if there are several files: the path of each file, the number that the
+        first row has in that file, and how many rows were taken from there.
     """
 
     path: str
     first: int = 0
     frame: Any = None
     matrix: Any = None
-    labels: NDArray[Any] | None = None
-    lines: NDArray[np.int64] | None = None
+    labels: "NDArray[Any] | None" = None
+    lines: "NDArray[np.int64] | None" = None
     share: float | None = None
     base: int | None = None
+    shape: tuple[int, ...] | None = None
+    decimal: str = "."
+    numbers: "NDArray[np.int64] | None" = None
     runs: Sequence[tuple[str, int, int]] = ()
 
     def __len__(self) -> int:
         return len(self.frame) if self.frame is not None else int(self.matrix.shape[0])
 
-    def take(self, rows: NDArray[Any]) -> "Block":
-        """Return some of the rows as a block of their own."""
-        if self.frame is not None:
-            return Block(self.path, frame=self.frame.iloc[rows])
-        labels = None if self.labels is None else self.labels[rows]
-        return Block(self.path, matrix=self.matrix[rows], labels=labels, base=self.base)
+    @property
+    def row_numbers(self) -> "NDArray[np.int64]":
+        """The number of each row, from 0: in its file, or in the table that several files make."""
+        import numpy as np
+
+        return self.first + np.arange(len(self)) if self.numbers is None else self.numbers
+
+    def take(self, rows: "NDArray[Any]") -> "Block":
+        """Return some of the rows as a block of their own. They keep their numbers and places."""
+        return replace(
+            self,
+            frame=None if self.frame is None else self.frame.iloc[rows],
+            matrix=None if self.matrix is None else self.matrix[rows],
+            labels=None if self.labels is None else self.labels[rows],
+            lines=None if self.lines is None else self.lines[rows],
+            numbers=self.row_numbers[rows],
+        )
 
     def place(self, at: int) -> str:
         """Return where one of the rows stands, for a message."""
-        if self.lines is not None:
-            return f"{name_of(self.path)}, line {self.lines[at]}"
-        left = at
-        for path, first, n_rows in self.runs:
+        path, row = self.path, int(self.row_numbers[at])
+        left = row - self.first
+        for name, first, n_rows in self.runs:
             if left < n_rows:
-                return f"{path}, row {first + left}"
+                path, row = name, first + left
+                break
             left -= n_rows
-        return f"{name_of(self.path)}, row {self.first + at}"
+        return f"{name_of(path)}, {f'row {row}' if self.lines is None else f'line {self.lines[at]}'}"

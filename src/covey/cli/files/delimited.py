@@ -2,52 +2,82 @@
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
-from covey.cli.files.block import Block, How
+from covey.cli.files.block import Block
 from covey.cli.files.checks import check_names
+from covey.cli.files.how import How
 from covey.cli.files.jsonl import as_json
 from covey.cli.files.opening import open_input
 from covey.cli.files.standard import name_of
+from covey.cli.files.style import Style
 from covey.runtime.extras import require
 from covey.storage.delimiter import delimiter_of
+from covey.storage.encoding import undecodable
 from covey.storage.errors import FileFormatError
+
+FIRST_ROWS = 5
+"""How many lines below the header are looked at to find the sign between columns."""
 
 
 def read_delimited(path: str, how: How, delimiter: str | None = None) -> Iterator[Block]:
     """Yield the rows of a file in blocks, every value as the text that it is.
 
-    If no delimiter is given, the header says which one it is.
+    If nobody says the delimiter, the header and the lines below it do.
     """
     pandas = require("pandas", "cli")
     csv.field_size_limit(sys.maxsize)  # a field may hold a long text
-    with open_input(path, how.bar) as (file, share):
-        top, n_above = _first_filled_line(path, file)
-        reader = csv.reader(chain([top], file), delimiter=delimiter or delimiter_of(top), strict=True)
+    style = how.style
+    with open_input(path, how) as (file, share):
+        n_above, reader = 0, csv.reader([])
         try:
-            header = list(how.columns) or [name.strip() for name in next(reader)]
-            check_names("--columns" if how.columns else f"{name_of(path)}, line {n_above + reader.line_num}", header)
+            top, n_above = _first_filled_lines(path, file)
+            delimiter = style.delimiter or delimiter or _delimiter(top, style)
+            reader = _reader(chain(top, file), delimiter)
+            header = list(style.columns) or _numbers(top, delimiter, style) or [name.strip() for name in next(reader)]
+            check_names("--columns" if style.columns else f"{name_of(path)}, line {n_above + reader.line_num}", header)
             rows = _rows(path, reader, len(header), n_above)
             while part := list(islice(rows, how.n_rows(len(header)))):
                 values, lines = zip(*part, strict=True)
                 frame = pandas.DataFrame(list(values), columns=header, dtype="str")
-                yield Block(path, frame=frame, lines=np.array(lines), share=share())
+                yield Block(path, frame=frame, lines=np.array(lines), share=share(), decimal=style.decimal or ".")
         except csv.Error as error:
             raise FileFormatError(f"{name_of(path)}, line {n_above + reader.line_num}: {error}.") from error
+        except UnicodeError as error:
+            raise undecodable(name_of(path), error, n_above + reader.line_num) from error
 
 
-def _first_filled_line(path: str, file: Iterator[str]) -> tuple[str, int]:
-    """Return the first line that is not empty, and how many lines stand above it."""
+def _first_filled_lines(path: str, file: Iterator[str]) -> tuple[list[str], int]:
+    """Return the first line that is not empty with a few lines below it, and how many lines stand above them."""
     for n_above, line in enumerate(file):
         if line.lstrip().startswith("{"):
             raise FileFormatError(f"{name_of(path)} looks like JSON Lines; pass --format jsonl.")
         if line.strip():
-            return line, n_above
+            return [line, *islice(file, FIRST_ROWS)], n_above
     raise FileFormatError(f"{name_of(path)} is empty.")
+
+
+def _delimiter(top: Sequence[str], style: Style) -> str:
+    """Return the sign between columns, going by the first lines. What stands within numbers separates no columns."""
+    below = [line for line in top[1:] if line.strip()]
+    return delimiter_of(top[0], below, style.decimal or "")
+
+
+def _numbers(top: Sequence[str], delimiter: str, style: Style) -> list[str]:
+    """Return numbers from 1 for the columns of a file without a header; none if it has one."""
+    n_columns = len(next(_reader(iter(top), delimiter))) if style.numbered else 0
+    return [str(number) for number in range(1, n_columns + 1)]
+
+
+def _reader(lines: Iterator[str], delimiter: str) -> Any:
+    """Return a reader of values. Several spaces count as one, since they are there to align columns."""
+    if delimiter == " ":
+        lines = (line.rstrip() + "\n" for line in lines)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ", strict=True)
 
 
 def _rows(path: str, reader: Any, width: int, n_above: int) -> Iterator[tuple[list[str], int]]:

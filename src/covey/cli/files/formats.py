@@ -22,6 +22,10 @@ class Facts:
         Whether numbers differ from texts. In CSV and TSV every value is a text.
     is_text : bool
         Whether files consist of lines of text, so that they can be packed by gzip and the like.
+    is_written : bool
+        Whether covey writes such files, too.
+    options : tuple of str
+        What of a `Style` says something about such files.
     verdict : str
         What is said about a file that cannot be read.
     """
@@ -30,6 +34,8 @@ class Facts:
     is_table: bool = True
     is_typed: bool = False
     is_text: bool = True
+    is_written: bool = True
+    options: tuple[str, ...] = ()
     verdict: str = "cannot be read"
 
 
@@ -38,15 +44,31 @@ class Format(StrEnum):
 
     facts: Facts
 
-    csv = "csv", Facts((".csv",))
-    tsv = "tsv", Facts((".tsv",))
-    jsonl = "jsonl", Facts((".jsonl", ".ndjson"), is_typed=True)
+    csv = "csv", Facts((".csv",), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
+    tsv = "tsv", Facts((".tsv", ".m8"), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
+    jsonl = "jsonl", Facts((".jsonl", ".ndjson"), is_typed=True, options=("encoding",))
+    json = "json", Facts((".json",), is_typed=True, is_written=False, options=("columns", "encoding"))
+    xlsx = (
+        "xlsx",
+        Facts(
+            (".xlsx", ".xlsm"),
+            is_typed=True,
+            is_text=False,
+            is_written=False,
+            options=("sheet",),
+            verdict="is no workbook of Excel, or damaged",
+        ),
+    )
     parquet = (
         "parquet",
         Facts((".parquet", ".pq"), is_typed=True, is_text=False, verdict="is no Parquet file, or damaged"),
     )
+    npy = (
+        "npy",
+        Facts((".npy",), is_table=False, is_text=False, is_written=False, verdict="is no .npy file, or damaged"),
+    )
     npz = "npz", Facts((".npz",), is_table=False, is_text=False, verdict="is no .npz file, or damaged")
-    svmlight = "svmlight", Facts((".svmlight", ".svm", ".libsvm"), is_table=False)
+    svmlight = "svmlight", Facts((".svmlight", ".svm", ".libsvm"), is_table=False, options=("encoding",))
 
     def __new__(cls, name: str, facts: Facts) -> "Format":
         member = str.__new__(cls, name)
@@ -64,7 +86,8 @@ NAMES = {str(kind): kind for kind in Format}
 def format_of(path: str, named: str | None = None, option: str = "--format") -> Format:
     """Return the format that the user has named, or else the one that the path's suffix names.
 
-    Standard input and output are CSV. `option` is the option that the user can pass if the path says nothing.
+    Standard input and output are CSV unless another format is named.
+    `option` is the option that the user can pass if the path says nothing.
     """
     if named is not None:
         if named not in NAMES:
@@ -81,6 +104,8 @@ def format_of(path: str, named: str | None = None, option: str = "--format") -> 
         if packed and not kind.facts.is_text:
             raise ValueError(f"{path!r}: {kind} files are packed inside; leave out the last suffix.")
         return kind
+    if suffixes and suffixes[-1] == ".xls":
+        raise ValueError(f"{path!r}: old workbooks of Excel are not read; save it as .xlsx.")
     raise ValueError(
         f"the name of {path!r} does not say its format: give it one of the suffixes {', '.join(SUFFIXES)} "
         f"(also packed: {', '.join(PACKED)}), or pass {option}."

@@ -6,9 +6,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from covey.cli.files.block import Block, How
+from covey.cli.files.block import Block
 from covey.cli.files.checks import BYTES_OF_CELL, check_names
-from covey.cli.files.opening import check_exists
+from covey.cli.files.how import How
+from covey.cli.files.opening import as_file
 from covey.cli.files.standard import name_of
 from covey.runtime.extras import require
 from covey.storage.errors import FileFormatError
@@ -18,8 +19,11 @@ from covey.storage.limits import MOST_RATIO, justified
 def read_parquet(path: str, how: How) -> Iterator[Block]:
     """Yield the rows of a file in blocks, in the types of Arrow, which lose nothing."""
     parquet = require("pyarrow.parquet", "cli")
-    check_exists(path)
-    with parquet.ParquetFile(path) as file:
+    with ExitStack() as stack:
+        place = stack.enter_context(as_file(path))
+        if how.whole:
+            check_declared_rows(path, place)
+        file = stack.enter_context(parquet.ParquetFile(place))
         names = list(types_of(path, file))
         done = 0
         for batch in file.iter_batches(how.n_rows(len(names)), columns=names):
@@ -42,16 +46,19 @@ def frame_of(table: Any) -> Any:
     return table.to_pandas(types_mapper=require("pandas", "cli").ArrowDtype, ignore_metadata=True)
 
 
-def check_declared_rows(path: str) -> None:
-    """Refuse a file that declares many more values than its size justifies, before it is read as a whole."""
+def check_declared_rows(path: str, place: str) -> None:
+    """Refuse a file that declares many more values than its size justifies, before it is read as a whole.
+
+    `path` is what the user calls the file, and `place` is where it lies.
+    """
     parquet = require("pyarrow.parquet", "cli")
-    check_exists(path)
-    declared, size = parquet.read_metadata(path), os.path.getsize(path)
+    declared, size = parquet.read_metadata(place), os.path.getsize(place)
     n_rows = max(declared.num_rows, sum(declared.row_group(at).num_rows for at in range(declared.num_row_groups)))
     if n_rows * declared.num_columns * BYTES_OF_CELL > justified(size):
         raise FileFormatError(
-            f"{path} declares {n_rows} rows of {declared.num_columns} columns, which take more than {MOST_RATIO} times "
-            f"the {size} bytes of the file and may be an attack on memory; if it is your own, save it as CSV."
+            f"{name_of(path)} declares {n_rows} rows of {declared.num_columns} columns, which take more than "
+            f"{MOST_RATIO} times the {size} bytes of the file and may be an attack on memory; if it is your own, save "
+            "it as CSV."
         )
 
 

@@ -1,4 +1,4 @@
-"""One table in several Parquet files, and in parts that can be read each on its own.
+"""The files of one table, and the parts of Parquet files that can be read each on its own.
 
 A *part* is a run of row groups of one file. Which parts there are follows from the metadata of the files, so that rows
 are read only by whoever needs them.
@@ -6,18 +6,17 @@ are read only by whoever needs them.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
 from covey.cli.files.block import Block
 from covey.cli.files.formats import Format, format_of
+from covey.cli.files.nested import top_of
 from covey.cli.files.opening import check_exists
 from covey.cli.files.parquet import check_declared_rows, frame_of, types_of
 from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError
 from covey.runtime.extras import require
-from covey.runtime.progress import progress
 from covey.storage.errors import FileFormatError, naming
 
 ROWS_OF_PART = 100_000
@@ -50,14 +49,15 @@ class Part:
     columns: tuple[str, ...]
 
     def read(self, columns: Sequence[str] | None = None) -> Block:
-        """Return the rows with these columns, by default with all."""
+        """Return the rows with these columns, or those that hold these values; by default with all."""
         parquet = require("pyarrow.parquet", "cli")
         if not Path(self.place).is_file():
             raise FileNotFoundError(
                 f"{self.place}: no such file where a worker runs; all workers must find it under this name."
             )
         with naming(self.path, Format.parquet.facts.verdict), parquet.ParquetFile(self.place) as file:
-            names = list(self.columns if columns is None else columns)
+            wanted = self.columns if columns is None else columns
+            names = list(dict.fromkeys(top_of(name, self.columns) for name in wanted))
             frame = frame_of(file.read_row_groups(list(self.row_groups), columns=names))
             if len(frame) != self.n_rows:
                 raise FileFormatError(
@@ -67,42 +67,16 @@ class Part:
         return Block(self.path, self.first, frame=frame[names])
 
 
-def expanded(given: Sequence[str]) -> list[str]:
-    """Return the files that the user means. A folder stands for its Parquet files, and a pattern for what it matches.
-
-    Most patterns are expanded by the shell, but not those in quotes.
-    """
-    return [path for text in given for path in _expanded(text)]
-
-
-def _expanded(text: str) -> list[str]:
-    path = Path(text)
-    if path.is_dir():
-        suffixes = Format.parquet.facts.suffixes
-        found = sorted(str(file) for file in path.iterdir() if file.suffix in suffixes and file.name[0] not in "._")
-        if not found:
-            raise FileNotFoundError(
-                f"{text} is a folder without Parquet files ({', '.join(suffixes)}); name the files."
-            )
-        return found
-    if text != STANDARD and has_magic(text) and not path.exists():
-        found = sorted(glob(text))
-        if not found:
-            raise FileNotFoundError(f"{text}: no file has such a name.")
-        return found
-    return [text]
-
-
 def parts_of(paths: Sequence[str], form: str | None = None) -> list[Part]:
-    """Return the parts of a table that consists of these files, in this order. No row is read."""
+    """Return the parts of a table that consists of these Parquet files, in this order. No row is read."""
     first: tuple[str, dict[str, Any]] | None = None
     parts: list[Part] = []
     for path in paths:
         if path == STANDARD or format_of(path, form) is not Format.parquet:
-            raise MisuseError(f"only Parquet files can be parts of one table, and can be read by --dask, got {path}.")
+            raise MisuseError(f"only Parquet files can be read by --dask, got {path}; leave out --dask.")
         check_exists(path)
         with naming(path, Format.parquet.facts.verdict):
-            check_declared_rows(path)
+            check_declared_rows(path, path)
             with require("pyarrow.parquet", "cli").ParquetFile(path) as file:
                 types = types_of(path, file)
                 sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
@@ -134,17 +108,6 @@ def _check_same_columns(one: tuple[str, dict[str, Any]], other: tuple[str, dict[
             raise ValueError(
                 f"all parts must have the same columns, but {name!r} is {a} in {path_a} and {b} in {path_b}."
             )
-
-
-def read_parts(parts: Sequence[Part], verbose: bool) -> Block:
-    """Read all parts as one block."""
-    frames = []
-    with progress("reading", len(parts), "parts", shown=verbose) as bar:
-        for part in parts:
-            frames.append(part.read().frame)
-            bar.advance()
-    runs = [(part.path, part.first, part.n_rows) for part in parts]
-    return Block(parts[0].path, frame=joined(frames), runs=runs)
 
 
 def joined(frames: Sequence[Any]) -> Any:

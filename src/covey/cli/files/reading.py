@@ -3,24 +3,33 @@
 Nothing is interpreted on the way: values of a CSV stay the text that they are, so a code of 007 is not a 7, and a
 column has the same type in every block. Whoever needs numbers makes them of the texts.
 
+Several files can be one table. Its rows are counted through all files, in the order in which these are named.
+
 A file that cannot be read raises a FileFormatError that names it, whatever the library below has raised.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from covey.cli.files.block import Block, How
+from covey.cli.files.block import Block
 from covey.cli.files.checks import check_full_enough
 from covey.cli.files.delimited import read_delimited
 from covey.cli.files.formats import Format, format_of
+from covey.cli.files.how import How
+from covey.cli.files.json_array import read_json
 from covey.cli.files.jsonl import read_jsonl
+from covey.cli.files.npy import read_npy
 from covey.cli.files.npz import read_npz
-from covey.cli.files.parquet import check_declared_rows, read_parquet
-from covey.cli.files.standard import name_of
+from covey.cli.files.parquet import read_parquet
+from covey.cli.files.standard import STANDARD, name_of
+from covey.cli.files.style import Style
 from covey.cli.files.svmlight import read_svmlight
+from covey.cli.files.xlsx import read_xlsx
+from covey.cli.misuse import MisuseError
 from covey.runtime.extras import require
 from covey.runtime.progress import Bar, progress
 from covey.storage.errors import FileFormatError, naming
@@ -31,34 +40,39 @@ READERS: dict[Format, Callable[[str, How], Iterator[Block]]] = {
     Format.csv: read_delimited,
     Format.tsv: partial(read_delimited, delimiter="\t"),
     Format.jsonl: read_jsonl,
+    Format.json: read_json,
+    Format.xlsx: read_xlsx,
     Format.parquet: read_parquet,
+    Format.npy: read_npy,
     Format.npz: read_npz,
     Format.svmlight: read_svmlight,
 }
 """The function that yields the blocks of a file, by its format."""
+PLAIN = Style()
+"""Values are written as the file itself says."""
+LOOSE = (Format.jsonl, Format.json)
+"""The formats in which each row says which columns it has."""
 
 
 def read(
     path: str,
     form: str | None = None,
     *,
+    more: Sequence[str] = (),
     labels: str | None = None,
     base: int | None = None,
-    columns: Sequence[str] = (),
+    style: Style = PLAIN,
     verbose: int = 0,
 ) -> Block:
-    """Read the whole file as one block.
+    """Read the whole file as one block, and `more` files of the same table below it.
 
     `form` is the format, if the path does not say it. `labels` names the array of labels in an .npz file. `base` is
-    the number of the first column in an svmlight file; if None, it is 0 if there is such a column, else 1. `columns`
-    are the names of the columns of a CSV or TSV without a header.
+    the number of the first column in an svmlight file; if None, it is 0 if there is such a column, else 1. `style` says
+    how values are written.
     """
-    kind = format_of(path, form)
-    if kind is Format.parquet:
-        with naming(name_of(path), kind.facts.verdict):
-            check_declared_rows(path)
     with progress("reading", None, "MB", shown=verbose > 0) as bar:
-        parts = list(blocks(path, form, labels=labels, base=base, columns=columns, bar=bar))
+        options: Any = {"labels": labels, "base": base, "style": style, "bar": bar}
+        parts = list(blocks(path, form, more=more, whole=True, **options))
     return parts[0] if len(parts) == 1 else _joined(path, parts)
 
 
@@ -68,33 +82,85 @@ def _joined(path: str, parts: list[Block]) -> Block:
     check_full_enough(path, sum(map(len, parts)), len(columns), sum(part.frame.size for part in parts))
     frame = require("pandas", "cli").concat([part.frame for part in parts], ignore_index=True)
     lines = None if parts[0].lines is None else np.concatenate([part.lines for part in parts if part.lines is not None])
-    return Block(path, frame=frame, lines=lines)
+    return replace(parts[0], frame=frame, lines=lines, share=None, runs=[run for part in parts for run in part.runs])
 
 
 def blocks(
     path: str,
     form: str | None = None,
     *,
+    more: Sequence[str] = (),
     labels: str | None = None,
     base: int | None = None,
-    columns: Sequence[str] = (),
+    style: Style = PLAIN,
     most_rows: int | None = None,
     bar: Bar | None = None,
+    whole: bool = False,
 ) -> Iterator[Block]:
-    """Yield the file in blocks of at most `most_rows` rows. `bar` watches the reading; for the others see `read`."""
-    kind = format_of(path, form)
-    how = How(columns, labels, base, MOST_ROWS if most_rows is None else most_rows, bar)
-    if columns and kind not in (Format.csv, Format.tsv):
-        raise ValueError(f"{name_of(path)}: columns are named by the file itself; leave out --columns.")
-    with naming(name_of(path), kind.facts.verdict):
-        yield from _numbered(path, READERS[kind](path, how))
+    """Yield the file and `more` files of the same table in blocks of at most `most_rows` rows.
 
-
-def _numbered(path: str, parts: Iterator[Block]) -> Iterator[Block]:
-    """Yield the blocks, each with the number of its first row; a file without rows is refused."""
+    `bar` watches the reading. If all blocks are going to be held at once, say so by `whole`; for the others see `read`.
+    """
+    paths = [path, *more]
+    kinds = [format_of(name, form) for name in paths]
+    _check_one_table(paths, kinds)
+    _check_style(path, kinds[0], style)
+    how = How(labels, base, MOST_ROWS if most_rows is None else most_rows, style, bar, whole)
+    columns: list[str] | None = None
     first = 0
-    for block in parts:
-        yield replace(block, first=first)
-        first += len(block)
+    for at, (name, kind) in enumerate(zip(paths, kinds, strict=True)):
+        done = 0
+        with naming(name_of(name), kind.facts.verdict):
+            for block in READERS[kind](name, how):
+                found = replace(block, first=first + done)
+                if more:
+                    found = _of_several(found, name, done, (at, len(paths)))
+                    columns = columns or list(found.frame.columns)
+                    found = _with_columns(found, path, columns, kind)
+                yield found
+                done += len(block)
+        first += done
     if first == 0:
-        raise FileFormatError(f"{name_of(path)} holds no rows.")
+        raise FileFormatError(f"{name_of(path)} {'and the other files hold' if more else 'holds'} no rows.")
+
+
+def _check_one_table(paths: Sequence[str], kinds: Sequence[Format]) -> None:
+    """Refuse several files that cannot be one table."""
+    if len(paths) == 1:
+        return
+    for path, kind in zip(paths, kinds, strict=True):
+        if path == STANDARD:
+            raise MisuseError("standard input cannot be one of several files; pass it alone, or pass files only.")
+        if not kind.facts.is_table:
+            raise MisuseError(f"{kind} files cannot be parts of one table, got {path} among several; pass one file.")
+        if kind != kinds[0]:
+            raise MisuseError(
+                f"all files of one table must have the same format, got {paths[0]} ({kinds[0]}) and {path} ({kind})."
+            )
+
+
+def _check_style(path: str, kind: Format, style: Style) -> None:
+    """Refuse what says nothing about files of this format."""
+    for option in style.given():
+        if option not in kind.facts.options:
+            raise MisuseError(f"{name_of(path)}: --{option} says nothing about {kind} files; leave out --{option}.")
+
+
+def _of_several(block: Block, path: str, done: int, place: tuple[int, int]) -> Block:
+    """Return a block of one of several files; `place` is the number of the file, and how many files there are."""
+    share = None if block.share is None else (place[0] + block.share) / place[1]
+    return replace(block, share=share, runs=((path, done, len(block)),))
+
+
+def _with_columns(block: Block, first_path: str, columns: list[str], kind: Format) -> Block:
+    """Return the block with the columns of the first file in their order; refuse other columns."""
+    there = list(block.frame.columns)
+    if there == columns or kind in LOOSE:
+        return block
+    for name in [*columns, *there]:
+        if (name in columns) != (name in there):
+            one, other = (first_path, block.path) if name in columns else (block.path, first_path)
+            raise FileFormatError(
+                f"all files of one table must have the same columns, but {one} has {name!r} and {other} has not."
+            )
+    return replace(block, frame=block.frame[columns])

@@ -9,10 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.files.block import Block, How
+from covey.cli.files.block import Block
 from covey.cli.files.checks import check_width
+from covey.cli.files.how import How
 from covey.cli.files.opening import open_input
 from covey.cli.files.standard import name_of
+from covey.storage.encoding import undecodable
 from covey.storage.errors import FileFormatError, first_line
 from covey.storage.packed import open_packed
 
@@ -27,8 +29,11 @@ def read_svmlight(path: str, how: How) -> Iterator[Block]:
     """
     from sklearn.datasets import load_svmlight_file
 
-    with open_input(path, None) as (file, _):
-        content = "".join(file).encode("utf-8")
+    with open_input(path, how) as (file, _):
+        try:
+            content = file.read().encode("utf-8")
+        except UnicodeError as error:
+            raise undecodable(name_of(path), error, 0) from error
     try:
         matrix, labels = load_svmlight_file(BytesIO(content), zero_based=True)
     except (ValueError, OverflowError):

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
@@ -12,20 +11,20 @@ from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
 from covey.cli.files.delimited import DelimitedWriter
-from covey.cli.files.formats import Format, format_of
+from covey.cli.files.formats import Format
 from covey.cli.files.jsonl import JsonLinesWriter
 from covey.cli.files.npz import LABELS, write_npz
+from covey.cli.files.numbers import as_numbers
 from covey.cli.files.parquet import ParquetWriter
+from covey.cli.files.paths import check_output
 from covey.cli.files.standard import STANDARD
 from covey.cli.files.svmlight import write_svmlight
 from covey.runtime.extras import require
 from covey.storage.packed import open_packed
-from covey.storage.whole import check_target, whole
+from covey.storage.whole import whole
 
 Writer = Callable[[Any], None]
 """A function that writes the rows of a frame below those of the frames before."""
-OPTION = "--out-format"
-"""The option that names the format of an output whose path does not say it."""
 TEXT_WRITERS: dict[Format, Callable[[Any], Writer]] = {
     Format.csv: partial(DelimitedWriter, delimiter=","),
     Format.tsv: partial(DelimitedWriter, delimiter="\t"),
@@ -36,26 +35,6 @@ FILE_WRITERS = {Format.parquet: ParquetWriter}
 """Tables that are no text; a writer is made of a path, and has to be closed."""
 MATRIX_WRITERS = {Format.npz: write_npz, Format.svmlight: write_svmlight}
 """Matrices, written as a whole."""
-
-
-def may_write(path: str, force: bool) -> None:
-    """Refuse, before any work is done, what could not be written, or must not be replaced."""
-    if path == STANDARD:
-        return
-    if not force and Path(path).exists():
-        raise FileExistsError(f"{path} exists; choose another name, or pass --force to replace it.")
-    check_target(path)
-
-
-def check_output(path: str, form: str | None, *, as_table: bool, force: bool) -> Format:
-    """Return the format of an output; refuse one that cannot be written, or that cannot hold a table if it must."""
-    kind = format_of(path, form, OPTION)
-    may_write(path, force)
-    if as_table and not kind.facts.is_table:
-        raise ValueError(f"{path}: rows of a table are written as CSV, TSV, JSON Lines or Parquet, not as {kind}.")
-    if path == STANDARD and kind not in TEXT_WRITERS:
-        raise ValueError(f"{kind} cannot be written to standard output; pass a file.")
-    return kind
 
 
 @contextmanager
@@ -114,15 +93,27 @@ def write(
         return
     with writer(path, form, force=force) as put:
         frame = _named(block) if block.frame is None else block.frame
-        put(beside(frame, added, numbers if kind.facts.is_typed else ()))
+        put(beside(frame, added, numbers if kind.facts.is_typed else (), block.decimal))
 
 
-def beside(frame: Any, added: Mapping[str, Any], numbers: Sequence[str] = ()) -> Any:
-    """Return the frame with added columns, which replace columns of the same name; `numbers` are made numbers."""
+def beside(frame: Any, added: Mapping[str, Any], numbers: Sequence[str] = (), decimal: str = ".") -> Any:
+    """Return the frame with added columns, which replace columns of the same name; `numbers` are made numbers.
+
+    `decimal` stands between the whole and the fraction of numbers that are texts.
+    """
     pandas = require("pandas", "cli")
     kept = frame.drop(columns=list(added), errors="ignore").reset_index(drop=True)
-    typed = kept.assign(**{name: pandas.to_numeric(kept[name]) for name in numbers if name in kept})
+    typed = kept.assign(**{name: _typed(kept[name], decimal) for name in numbers if name in kept})
     return pandas.concat([typed, pandas.DataFrame(dict(added))], axis=1)
+
+
+def _typed(column: Any, decimal: str) -> Any:
+    """Return a column of texts as whole numbers if all of them are such, or as numbers with gaps."""
+    pandas = require("pandas", "cli")
+    try:
+        return pandas.to_numeric(column)
+    except (ValueError, TypeError):
+        return pandas.Series(as_numbers(column, decimal), index=column.index)
 
 
 def _named(block: Block) -> Any:

@@ -1,20 +1,26 @@
 """Which kinds of recipes there are, and how model files name them."""
 
-from dataclasses import asdict
+from dataclasses import Field, asdict, fields
 from typing import Any
 
+import numpy as np
+
 from covey.cli.recipes.matrices import DistanceMatrix, SquareMatrix
+from covey.cli.recipes.molecules import Molecules
 from covey.cli.recipes.profiles import Profiles
 from covey.cli.recipes.recipe import Recipe
-from covey.cli.recipes.rows import MixedRows, NumberRows
+from covey.cli.recipes.rows import MixedRows, MixedTable, NumberRows, Vectors
 from covey.cli.recipes.settings import Settings
 from covey.cli.recipes.texts import Texts
 
 KINDS: dict[str, type[Recipe]] = {
     "numbers": NumberRows,
     "mixed": MixedRows,
+    "gower": MixedTable,
+    "vectors": Vectors,
     "text": Texts,
     "profile": Profiles,
+    "molecules": Molecules,
     "matrix": SquareMatrix,
     "distances": DistanceMatrix,
 }
@@ -36,4 +42,11 @@ def read_recipe(noted: Any) -> Recipe:
 
 def write_recipe(recipe: Recipe) -> dict[str, Any]:
     """Return what a model file keeps of a recipe."""
-    return asdict(recipe.settings)
+    unused = [field.name for field in fields(Settings) if field.metadata.get("later") and _is_unused(recipe, field)]
+    return {name: value for name, value in asdict(recipe.settings).items() if name not in unused}
+
+
+def _is_unused(recipe: Recipe, field: Field[Any]) -> bool:
+    """Return whether a field of the settings has its default, which is None or the like."""
+    value = getattr(recipe.settings, field.name)
+    return not isinstance(value, np.ndarray) and bool(value == field.default)

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
+from covey.cli.misuse import MisuseError
 from covey.cli.recipes.recipe import Recipe
-from covey.cli.values import numbers_of
+from covey.cli.values import Gaps, numbers_of
 from covey.similarity.named import from_distance
 
 
@@ -18,6 +19,12 @@ class SquareMatrix(Recipe):
 
     def from_table(self, block: Block) -> Any:
         return numbers_of(block, self.columns)
+
+    def lacking(self, block: Block) -> Gaps:
+        raise MisuseError(f"--missing is not for {self.noun} of all objects to all objects; leave it out.")
+
+    def filling(self, sums: NDArray[np.float64]) -> Recipe:
+        raise MisuseError(f"--missing is not for {self.noun} of all objects to all objects; leave it out.")
 
     def function(self) -> Any:
         return "precomputed"

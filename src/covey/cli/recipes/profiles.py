@@ -3,9 +3,10 @@
 from typing import Any
 
 from covey.cli.files.block import Block
+from covey.cli.files.nested import column_of
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.values import check_filled, profile_of
-from covey.evaluation import Card
+from covey.displays.report import Card
 
 
 class Profiles(Recipe):
@@ -16,7 +17,7 @@ class Profiles(Recipe):
     def from_table(self, block: Block) -> Any:
         (name,) = self.columns
         check_filled(block, name)
-        return [profile_of(value, block, at) for at, value in enumerate(block.frame[name].tolist())]
+        return [profile_of(value, block, at) for at, value in enumerate(column_of(block.frame, name).tolist())]
 
     def described(self) -> str:
         return f"the profile in {self.columns[0]}"

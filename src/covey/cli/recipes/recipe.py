@@ -13,8 +13,9 @@ from covey.cli.files.standard import name_of
 from covey.cli.misuse import MisuseError
 from covey.cli.recipes.settings import Settings
 from covey.cli.similarities import function_of
-from covey.cli.values import require_columns
-from covey.evaluation import Card
+from covey.cli.values import Gaps, gaps_of, matrix_of, require_columns, texts_missing
+from covey.displays.report import Card
+from covey.displays.thumbnails import Images
 from covey.similarity.inputs import take_rows
 
 MOST_NAMED = 6
@@ -34,6 +35,10 @@ class Recipe(ABC):
     settings: Settings
     has_long_rows: ClassVar[bool] = False
     """Whether a row may hold so much that blocks must be short."""
+    takes_empty: ClassVar[bool] = False
+    """Whether an empty text in a column is a value like any other."""
+    takes_gaps: ClassVar[bool] = False
+    """Whether values may be missing."""
 
     @property
     def columns(self) -> list[str]:
@@ -49,11 +54,23 @@ class Recipe(ABC):
         if block.frame is None:
             if self.columns:
                 raise ValueError(f"{name_of(block.path)} has no named columns, so no column {self.columns[0]!r}.")
-            return self.from_matrix(block.matrix)
+            return self.from_matrix(block.matrix if self.takes_gaps else matrix_of(block, self.settings.means))
         if not self.columns:
             raise ValueError(f"{name_of(block.path)} has named columns, but the model was made of rows without.")
         require_columns(block.frame, self.columns, block.path)
         return self.from_table(block)
+
+    def lacking(self, block: Block) -> Gaps:
+        """Return where something is missing that objects are made of."""
+        found = gaps_of(block, self.settings.numbers)
+        for name in self.columns:
+            if name not in self.settings.numbers:
+                found = found.with_column(name, texts_missing(block, name, empty=self.takes_empty))
+        return found
+
+    def filling(self, sums: NDArray[np.float64]) -> "Recipe":
+        """Return the recipe that fills missing numbers with the means of columns, whose sums and sizes are known."""
+        raise MisuseError("--missing mean is for columns of numbers; pass --missing drop instead.")
 
     @abstractmethod
     def from_table(self, block: Block) -> Any:
@@ -109,13 +126,25 @@ class Recipe(ABC):
         """Return what a person can look at of a row: by default, its first columns."""
         if block.frame is None:
             return Card(title)
-        others = (self.settings.label, self.settings.id)
+        others = (self.settings.label, self.settings.id, *self.unreadable())
         shown = [column for column in block.frame.columns if column not in others][:MOST_NAMED]
         return Card(title, tuple(f"{column}: {block.frame[column].iat[row]}"[:LONGEST_LINE] for column in shown))
+
+    def unreadable(self) -> Sequence[str]:
+        """Return the columns that are not for reading, such as pixels. Cards leave them out."""
+        return ()
+
+    def images(self, block: Block, objects: Any) -> Images | None:
+        """Return the objects as images, if they are some."""
+        return None
 
     def split(self, objects: Any, kept: NDArray[np.intp], asked: NDArray[np.intp]) -> tuple[Any, Any]:
         """Return the objects to represent and the objects to classify by them."""
         return take_rows(objects, kept), take_rows(objects, asked)
+
+    def known(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether the similarity of each row to its other row is known."""
+        return np.ones(rows.size, dtype=np.bool_)
 
     def remark(self) -> str | None:
         """Return what a reader of a comparison has to know about the objects, if there is anything."""

@@ -6,6 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from covey.displays.thumbnails import is_image
+
+LATER = {"later": True}
+"""Marks fields that files of version 0.1 do not have. They are written only if they are used, so that earlier versions
+can read all other files."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -27,8 +33,12 @@ class Settings:
         The words of texts as TF-IDF vectors, and the inverse document frequency of each.
     base : int or None
         The number of the first column in an svmlight file, 0 or 1.
+    means : float array or None
+        What missing numbers are filled with: the mean of each column in `numbers`, or of each column of a matrix.
     lowest, spread : float arrays or None
         The smallest value of each column, and the distance from there to the largest, if columns are scaled to 0 .. 1.
+    image : list of int or None
+        Height and width of an image, and 3 if it is in color, if the numbers of a row are its pixels.
     """
 
     kind: str
@@ -42,14 +52,17 @@ class Settings:
     base: int | None = None
     lowest: Any = None
     spread: Any = None
+    image: list[int] | None = field(default=None, metadata=LATER)
+    means: Any = field(default=None, metadata=LATER)
 
     def checked(self) -> Self:
         """Return these settings, or refuse values of other types, which covey has not written."""
         texts = [self.kind, self.similarity, *(text for text in (self.label, self.id) if text is not None)]
         lists = [self.columns, self.numbers, *([] if self.vocabulary is None else [self.vocabulary])]
-        arrays = [part for part in (self.weights, self.lowest, self.spread) if part is not None]
+        arrays = [part for part in (self.weights, self.lowest, self.spread, self.means) if part is not None]
         right = (
             self.base in (None, 0, 1)
+            and (self.image is None or (isinstance(self.image, list) and is_image(self.image)))
             and all(isinstance(names, list) for names in lists)
             and all(isinstance(text, str) for text in chain(texts, *lists))
             and all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "biuf" for part in arrays)

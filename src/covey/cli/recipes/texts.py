@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from covey.cli.files.block import Block
+from covey.cli.files.nested import column_of
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.similarities import OF_ROWS
 from covey.cli.values import check_filled
-from covey.evaluation import Card
+from covey.displays.report import Card
 from covey.runtime.progress import progress
 
 
@@ -20,11 +21,12 @@ class Texts(Recipe):
     """Texts in one column: as TF-IDF vectors once their words are learned, or as they are."""
 
     has_long_rows = True
+    takes_empty = True
 
     def from_table(self, block: Block) -> Any:
         (name,) = self.columns
-        check_filled(block, name, empty=True)
-        texts = [str(value) for value in block.frame[name].tolist()]
+        check_filled(block, name, empty=self.takes_empty)
+        texts = [str(value) for value in column_of(block.frame, name).tolist()]
         return texts if self._vectorizer is None else self._vectorizer.transform(texts)
 
     @cached_property
@@ -72,7 +74,7 @@ class Texts(Recipe):
         return f"the text in {self.columns[0]}, {form}"
 
     def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
-        return Card.of_text(title, str(block.frame[self.columns[0]].iat[row]).strip().splitlines())
+        return Card.of_text(title, str(column_of(block.frame, self.columns[0]).iat[row]).strip().splitlines())
 
     def remark(self) -> str | None:
         if self.settings.vocabulary is None:

@@ -1,4 +1,4 @@
-"""The application: its commands, its settings, and how it ends.
+"""The command `covey`, which is also ``python -m covey``: its commands, its settings, and how it ends.
 
 Exit codes: 0 the work is done, 1 the input is at fault (one line says why; --debug shows where), 2 the command was used
 wrongly, 130 Ctrl-C has stopped it.
@@ -15,8 +15,8 @@ try:
     from covey.cli.compare import compare
     from covey.cli.declaration import command, option, typer
     from covey.cli.demo import demo
+    from covey.cli.help import Command, Group
     from covey.cli.inspect import inspect
-    from covey.cli.options import Command
     from covey.cli.reproduce import reproduce
     from covey.cli.select import select
 except ModuleNotFoundError as error:
@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 
 app: Any = typer.Typer(
     name="covey",
+    cls=Group,
     help="covey picks the few objects that stand for the many, from clusters of anything with a pairwise similarity.",
     epilog="Start with: covey select data.csv --label kind -o few.csv",
     no_args_is_help=True,

@@ -8,7 +8,6 @@ columns hold numbers, the range of each column, and in how many texts each word 
 import logging
 import re
 import signal
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,10 +26,12 @@ from covey.cli.files.block import Block
 from covey.cli.files.parts import Part, joined
 from covey.cli.files.reading import blocks
 from covey.cli.misuse import MisuseError
-from covey.cli.options import Source
+from covey.cli.options import Missing, Source
 from covey.cli.recipes.recipe import Recipe
+from covey.cli.similarities import is_in_file, module_of
 from covey.cli.source import labels_of
-from covey.cli.values import Evidence, evidence_of
+from covey.cli.values import Evidence, evidence_of, sums_of
+from covey.cli.warnings import warn_of_labels
 from covey.dask.classifier import NearestPrototypeClassifier
 from covey.dask.crs import CRS, SHARD_SIZE
 from covey.dask.engine import Engine
@@ -123,13 +124,16 @@ class Spread:
 
     def recipe(self, source: Source) -> Recipe:
         """Return the recipe that the options ask for. It has learned from all rows."""
-        first = next(blocks(self.parts[0].path, source.form))
+        first = next(blocks(self.parts[0].path, source.form, style=source.style))
 
         def survey(names: Sequence[str]) -> dict[str, Evidence]:
             found = self._from_all("looking for numbers", _evidence, list(names))
             return {name: reduce(add, (part[name] for part in found)) for name in names}
 
         recipe = choose(first, source, survey)
+        if source.missing is Missing.mean:
+            recipe = recipe.filling(sum(self._from_all("taking means", _sums, recipe)))
+        warn_of_labels(labels_of(first, recipe))
         recipe.warn(recipe.objects(first), asked_for=source.feature_names, scaled=source.scale)
         if not recipe.must_learn(source.scale):
             return recipe
@@ -167,7 +171,7 @@ class Spread:
             tasks = [engine.submit("take", _take, self.parts[at], rows[part_of == at] - starts[at]) for at in used]
             frame = joined(engine.gather("fetching the selected rows", tasks))
         order = np.argsort(part_of, kind="stable")  # the frame is in this order of the rows
-        return Block(self.parts[0].path, frame=frame.iloc[np.argsort(order)])
+        return Block(self.parts[0].path, frame=frame.iloc[np.argsort(order)], numbers=rows)
 
     def _from_all(self, what: str, function: Callable[..., Any], argument: Any) -> list[Any]:
         """Return what a function makes of each part."""
@@ -178,24 +182,9 @@ class Spread:
 
     def _send(self, similarity: str) -> None:
         """Send the file of a user's own similarity to the workers, which may have another current folder."""
-        module, _, name = similarity.partition(":")
-        file = getattr(sys.modules.get(module), "__file__", None) if name else None
-        if file is not None and Path(file).resolve().parent == Path.cwd():
+        file = getattr(module_of(similarity), "__file__", None)
+        if file is not None and (is_in_file(similarity) or Path(file).resolve().parent == Path.cwd()):
             self.client.upload_file(file)
-
-
-def not_on_a_cluster(source: Source, sharpen: bool, picture: str | None) -> None:
-    """Refuse options that need all objects in one process."""
-    refused = {
-        "--hosts": source.hosts,
-        "--matrix": source.matrix,
-        "--distances": source.distances,
-        "--sharpen": sharpen,
-        "--picture with a name in .html": picture is not None and picture.endswith(".html"),
-    }
-    for option, is_there in refused.items():
-        if is_there:
-            raise MisuseError(f"{option} needs all data in one process; leave it out, or leave out --dask.")
 
 
 def check_refinable(sizes: Counter[str], shard_size: int | None) -> None:
@@ -218,6 +207,11 @@ def _ignore_interrupts() -> None:
 
 def _evidence(part: Part, names: list[str]) -> dict[str, Evidence]:
     return evidence_of(part.read(names).frame, names)
+
+
+def _sums(part: Part, recipe: Recipe) -> NDArray[np.float64]:
+    numbers = recipe.settings.numbers
+    return sums_of(part.read(numbers), numbers)
 
 
 def _facts(part: Part, recipe: Recipe) -> Any:

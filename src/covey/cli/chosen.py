@@ -1,0 +1,89 @@
+"""The methods that `covey compare` has been asked for: in which order they run, and the sections of their report."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from covey.cli.recommend import Candidate
+from covey.experiments import curves, figures, tables
+from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SHARPENED_CURVE, SPARSE
+from covey.experiments.specs import Method, Spec
+
+COST = (CRS_CURVE, ALL, RANDOM, DELTA_MEDOIDS, SHARPENED_CURVE, SPARSE)
+"""The order in which methods and curves get their turn if there is little time: CRS, which the others are held against,
+then from fast to slow. On the 1 797 digits of scikit-learn a fit took .02 s for all and random, .3 s for CRS, .5 s for
+delta-medoids, 2.4 s for sharpened CRS and 1.2 s for DS3. DS3 is last nevertheless, because it works on all pairs of a
+cluster, and falls behind where clusters are larger.
+"""
+USUAL_K = 10
+"""The number of neighbors that `covey select` uses if nobody says another."""
+MOST_SHOWN = 12
+"""With more methods than this, figures that show one beside the other have only one k of each curve: bars and names of
+more would be too small to read."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The methods to compare by name, and those of them that can be recommended."""
+
+    methods: dict[str, Method]
+    candidates: dict[str, Candidate]
+
+    def in_order(self) -> list[str]:
+        """Return the methods in the order in which they are of most use if there is little time.
+
+        Each gets one k before any gets another; the cheap ones come first. The next k is always the one that is
+        farthest from all before it, so that whatever is done covers the range of k.
+        """
+        ks = _spread_out(sorted({candidate.k for candidate in self.candidates.values()}))
+        rounds: dict[str, tuple[int, int]] = {}
+        for name, method in self.methods.items():
+            first = 0 if method.k is None else ks.index(method.k)
+            rounds[name] = (first, COST.index(method.curve or name))
+        return sorted(self.methods, key=lambda name: rounds[name])
+
+    def only(self, names: Collection[str]) -> "Chosen":
+        """Return some of the methods."""
+        return Chosen(
+            {name: method for name, method in self.methods.items() if name in names},
+            {name: candidate for name, candidate in self.candidates.items() if name in names},
+        )
+
+    def beside(self, name: str) -> tuple[str, ...]:
+        """Return the methods that figures show one beside the other, if one of them is looked at more closely."""
+        if len(self.methods) <= MOST_SHOWN or name not in self.candidates:
+            return tuple(self.methods)
+        k = self.candidates[name].k
+        return tuple(other for other, method in self.methods.items() if method.k in (None, k))
+
+
+def _spread_out(ks: Sequence[int]) -> list[int]:
+    """Return numbers of neighbors so that the first ones tell most: the usual one, then always the farthest."""
+    order = sorted(ks, key=lambda k: abs(math.log(k / USUAL_K)))[:1]
+    while len(order) < len(ks):
+        rest = [k for k in ks if k not in order]
+        order.append(max(rest, key=lambda k: min(abs(math.log(k / other)) for other in order)))
+    return order
+
+
+def sections(name: str, chosen: Chosen, looked_at: str) -> list[Spec]:
+    """Return the sections of the report on the problem `name`; one of the methods is looked at more closely."""
+    methods, beside = tuple(chosen.methods), chosen.beside(looked_at)
+    contrasted = tuple(method for method in methods if method in (looked_at, DELTA_MEDOIDS, SPARSE))
+    first_fold = "Representatives of the first fold, each with the number of objects that it stands for."
+    some = "" if len(beside) == len(methods) else f" Of all k, only {chosen.candidates[looked_at].k} is shown."
+    note = (
+        f"Means over clusters, then over folds, ± the standard deviation over folds. {tables.MEASURED} Sharpening also "
+        "compares objects of different clusters, so that its scan rate can be above 1."
+    )
+    size = f"Up and to the left is better: the same quality with fewer objects. {curves.ERRORS}"
+    evaluations = f"Up and to the left is better: the same quality with fewer evaluations. {curves.ERRORS}"
+    return [
+        Spec("Quality against size", size, curves.quality_against_size, (name,), methods),
+        Spec("Methods", note, tables.methods_table, (name,), methods),
+        Spec("Quality against evaluations", evaluations, curves.quality_against_evaluations, (name,), methods),
+        Spec("Critical differences", f"{figures.RANKED}{some}", figures.critical_differences, (name,), beside),
+        Spec("By cluster", f"The largest clusters.{some}", figures.bar_charts, (name,), beside),
+        Spec("Confusion matrices", "All folds are counted together.", figures.confusions, (name,), contrasted),
+        Spec("Representatives to look at", first_fold, figures.galleries, (name,), (looked_at,), seeds=1),
+    ]

@@ -1,0 +1,50 @@
+"""Labels for rows that have none: the clusters that `covey.find_clusters` finds, for `covey select --cluster`."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import covey
+from covey.cli.recipes.pairs import ScoredPairs
+from covey.cli.source import Loaded
+
+NOISE = "noise"
+"""The label of rows that belong to no cluster. They are a cluster of their own, so that they are represented, too."""
+
+
+def clustered(loaded: Loaded, asked: int | str, threshold: Any, **options: Any) -> tuple[Loaded, str]:
+    """Return the rows with the clusters that were found as their labels, and what is to be said about them.
+
+    `threshold` is the least similarity of pairs that another program has scored, if there is one.
+    """
+    if isinstance(loaded.recipe, ScoredPairs):
+        edges = loaded.objects.copy()
+        if threshold is not None:
+            edges.data, edges.indices, edges.indptr = _at_least(edges, threshold)
+        options["graph"] = edges
+    try:
+        found = covey.find_clusters(loaded.objects, asked, loaded.similarity, **options)
+    except ValueError as error:
+        raise ValueError(str(error).replace("n_clusters must be", "--cluster must be")) from error
+    n_digits = len(str(found.sizes.size))
+    names = np.array([*(f"c{number:0{n_digits}d}" for number in range(1, found.sizes.size + 1)), NOISE])
+    return replace(loaded, labels=names[found.labels]), _told(found)
+
+
+def _at_least(edges: Any, threshold: float) -> Any:
+    """Return the data, indices and starts of a CSR array without the entries below a threshold."""
+    kept = edges.data >= threshold
+    starts = np.append(0, np.cumsum(kept))[edges.indptr]
+    return edges.data[kept], edges.indices[kept], starts
+
+
+def _told(found: covey.Clusters) -> str:
+    """Return in words what was found."""
+    noise = f"; {found.n_noise} rows belong to none and are labelled {NOISE}" if found.n_noise else ""
+    evaluated = f" {found.n_evaluations:,} similarities were evaluated to find them." if found.n_evaluations else ""
+    if not found.sizes.size:
+        return f"no clusters were found{noise}.{evaluated}"
+    smallest, largest = found.sizes.min(), found.sizes.max()
+    sizes = f"of {largest} rows" if smallest == largest else f"from {smallest} to {largest} rows"
+    return f"{found.sizes.size} cluster(s) found, {sizes}{noise}.{evaluated}"

@@ -1,0 +1,101 @@
+"""The paths that a user names: what must be there, and what must not be replaced.
+
+These checks come before the work, and before any library is imported that takes time.
+"""
+
+import sys
+from collections.abc import Sequence
+from glob import glob, has_magic
+from pathlib import Path
+
+from covey.cli.files.formats import Format, format_of
+from covey.cli.files.standard import STANDARD
+from covey.cli.misuse import MisuseError
+from covey.storage.packed import PACKED
+from covey.storage.whole import check_target
+
+OPTION = "--out-format"
+"""The option that names the format of an output whose path does not say it."""
+
+
+def check_there(path: str) -> None:
+    """Refuse a path that is neither a file, a folder, standard input nor a pattern that some file matches."""
+    if path == STANDARD or Path(path).exists():
+        return
+    if not has_magic(path):
+        raise FileNotFoundError(f"{path}: no such file.")
+    if not glob(path):
+        raise FileNotFoundError(f"{path}: no file has such a name.")
+
+
+def expanded(given: Sequence[str]) -> list[str]:
+    """Return the files that the user means. A folder stands for the tables in it, and a pattern for what it matches.
+
+    Most patterns are expanded by the shell, but not those in quotes.
+    """
+    return [path for text in given for path in _expanded(text)]
+
+
+def _expanded(text: str) -> list[str]:
+    path = Path(text)
+    if path.is_dir():
+        return _tables_in(path)
+    if text != STANDARD and has_magic(text) and not path.exists():
+        found = sorted(glob(text))
+        if not found:
+            raise FileNotFoundError(f"{text}: no file has such a name.")
+        return found
+    return [text]
+
+
+def _tables_in(folder: Path) -> list[str]:
+    """Return the files of a folder that are tables, in the order of their names; all must have the same format."""
+    suffixes = [suffix for kind in Format if kind.facts.is_table for suffix in kind.facts.suffixes]
+    endings = tuple(f"{suffix}{packed}" for suffix in suffixes for packed in ("", *PACKED))
+    names = sorted(file.name for file in folder.iterdir() if file.name[0] not in "._" and file.is_file())
+    found = [name for name in names if name.lower().endswith(endings)]
+    if not found:
+        raise FileNotFoundError(f"{folder} is a folder without tables ({', '.join(suffixes)}); name the files.")
+    kinds = {format_of(name): name for name in reversed(found)}
+    if len(kinds) > 1:
+        raise FileNotFoundError(
+            f"{folder} is a folder of files in several formats, such as {' and '.join(sorted(kinds.values())[:2])}; "
+            f"name the files, or pass a pattern such as '{folder}/*{Path(found[0]).suffix}'."
+        )
+    return [str(folder / name) for name in found]
+
+
+def check_model(path: str) -> None:
+    """Refuse a model that is neither a file nor standard input."""
+    if path != STANDARD and not Path(path).is_file():
+        raise FileNotFoundError(f"{path}: no such file.")
+
+
+def may_write(path: str, force: bool) -> None:
+    """Refuse, before any work is done, what could not be written, or must not be replaced."""
+    if path == STANDARD:
+        return
+    if not force and Path(path).exists():
+        raise FileExistsError(f"{path} exists; choose another name, or pass --force to replace it.")
+    check_target(path)
+
+
+def check_standard_model(rows: str) -> None:
+    """Refuse to write a model to standard output if rows go there, too, or if a person looks at it."""
+    if rows == STANDARD:
+        raise MisuseError("--model - takes all of standard output; write the rows to a file by --out.")
+    if sys.stdout.isatty():
+        raise MisuseError("a model is no text to look at; send standard output to a file or to another command.")
+
+
+def check_output(path: str, form: str | None, *, as_table: bool, force: bool) -> Format:
+    """Return the format of an output; refuse one that cannot be written, or that cannot hold a table if it must."""
+    kind = format_of(path, form, OPTION)
+    if not kind.facts.is_written:
+        raise ValueError(f"{path}: {kind} files are read, but not written; write another format, such as CSV or .npz.")
+    may_write(path, force)
+    if as_table and not kind.facts.is_table:
+        raise ValueError(f"{path}: rows of a table are written as CSV, TSV, JSON Lines or Parquet, not as {kind}.")
+    if path == STANDARD and not (kind.facts.is_table and kind.facts.is_text):
+        raise ValueError(f"{kind} cannot be written to standard output; pass a file.")
+    return kind

@@ -1,0 +1,46 @@
+"""Objects of which only the scores of some pairs are known."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from covey.cli.files.block import Block
+from covey.cli.recipes.recipe import Recipe
+from covey.evaluation import Card
+
+
+@dataclass(frozen=True)
+class ScoredPairs(Recipe):
+    """Pairs that another program has scored. Nothing but their names is known of the objects.
+
+    Attributes
+    ----------
+    n_pairs, n_objects : int
+        How many pairs were scored, and how many objects they are made of.
+    """
+
+    n_pairs: int
+    n_objects: int
+
+    def from_table(self, block: Block) -> Any:
+        raise NotImplementedError("all pairs together make the objects; see `covey.cli.pairs`")
+
+    def function(self) -> Any:
+        return "precomputed"
+
+    def described(self) -> str:
+        return f"{self.n_objects:,} objects by {self.n_pairs:,} pairs scored in column {self.columns[2]}"
+
+    def summary(self) -> str:
+        return self.described()
+
+    def known(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether the pair of each row and its other row is listed; an object's score with itself is not."""
+        listed = sp.csr_array((np.ones(objects.nnz), objects.indices, objects.indptr), shape=objects.shape)
+        return np.asarray(listed[rows, others] > 0)
+
+    def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
+        return Card(title)
