@@ -1,4 +1,4 @@
-"""How much memory and time `covey classify` takes for a CSV of 100 000 and of a million rows.
+"""How much memory and time `covey classify` and `covey select` take for a CSV of 100 000 and of a million rows.
 
 Run it with ``python -m benchmarks.command_line``.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 ROWS = (100_000, 1_000_000)
 COLUMNS = 8
-COVEY = [sys.executable, "-m", "covey.cli.app"]
+COVEY = [sys.executable, "-m", "covey.__main__"]
 
 
 def write(path: Path, n: int) -> None:
@@ -52,8 +52,13 @@ def main() -> None:
             data = folder / f"{n}.csv"
             write(data, n)
             answers = str(folder / f"{n}.answers.csv")
+            size = f"{n:>9,} rows, {data.stat().st_size / 1e6:.0f} MB"
             memory, seconds = peak([*COVEY, "classify", str(data), "--model", model, "-o", answers, "-q"])
-            print(f"{n:>9,} rows, {data.stat().st_size / 1e6:.0f} MB: peak memory {memory:.0f} MB, {seconds:.1f} s")
+            print(f"classify {size}: peak memory {memory:.0f} MB, {seconds:.1f} s", flush=True)
+        for n in ROWS:  # these take more memory, so they come last
+            few = str(folder / f"{n}.few.csv")
+            memory, seconds = peak([*COVEY, "select", str(folder / f"{n}.csv"), "--label", "kind", "-o", few, "-q"])
+            print(f"select   {n:>9,} rows: peak memory {memory:.0f} MB, {seconds:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""How long a newcomer waits: import, the very first fit with an empty compile cache, and the fit of the next process.
+"""How long a newcomer waits: import, help and wrong usage of the command, the very first fit with an empty compile
+cache, and the fit of the next process.
 
 Run with ``python benchmarks/start_up.py``. Each step runs in a fresh process; the cache is a temporary folder.
 """
@@ -17,6 +18,22 @@ covey.NearestPrototypeClassifier(covey.CRS(10, graph={graph!r})).fit(X, np.arang
 """
 
 
+ANSWERED_AT_ONCE = {
+    "help": ["select", "--help"],
+    "an unknown option": ["select", "--nonsense"],
+    "no argument": ["select"],
+    "a file that is not there": ["select", "absent.csv"],
+    "an unknown similarity": ["select", __file__, "--similarity", "cosin"],
+    "a model that is not there": ["classify", __file__, "--format", "csv", "--model", "absent"],
+}
+
+
+def seconds_to_answer(args: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "covey", *args], check=False, capture_output=True)
+    return time.perf_counter() - start
+
+
 def seconds(code: str, cache: str) -> float:
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache})
@@ -27,6 +44,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as empty:
         bare = min(seconds("pass", empty) for _ in range(5))
         print(f"import covey: {min(seconds(IMPORT, empty) for _ in range(5)) - bare:.2f} s beyond a bare interpreter")
+    for what, args in ANSWERED_AT_ONCE.items():
+        print(f"covey, {what}: answered in {min(seconds_to_answer(args) for _ in range(5)):.2f} s (whole process)")
     for graph in ("exact", "nn-descent"):
         with tempfile.TemporaryDirectory() as cache:
             first, second = (seconds(FIT.format(graph=graph), cache) for _ in range(2))

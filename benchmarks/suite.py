@@ -378,6 +378,12 @@ def evaluations() -> str:
     return "\n".join(lines)
 
 
+def packed_bits() -> list[Figure]:
+    from benchmarks.fingerprints import figures
+
+    return [Figure(*figure) for figure in figures(alternate)]
+
+
 def cluster() -> list[Figure]:
     """Two workers of a Dask cluster on this machine beside one; a single run of each."""
     from benchmarks.cluster import throughput
@@ -390,6 +396,7 @@ def cluster() -> list[Figure]:
 
 MEASURES = (
     exact_graph,
+    packed_bits,
     descent_dense,
     descent_csr,
     callable_similarity,

@@ -8,8 +8,8 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: one o
 import pytest
 from hypothesis import settings
 
+from covey import __main__ as cli
 from covey import datasets
-from covey.cli import app as cli
 from covey.similarity import named
 from tests import data
 

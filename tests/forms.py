@@ -53,15 +53,16 @@ def cosine_matrix(X):
 COSINES = {
     "named, dense": lambda X: (X, "cosine"),
     "named, csr": lambda X: (sp.csr_array(X), "cosine"),
-    "compiled, dense": lambda X: (X, compiled_cosine),
-    "compiled, csr": lambda X: (sp.csr_array(X), compiled_sparse_cosine),
-    "callable, array": lambda X: (X, plain_cosine),
-    "callable, list": lambda X: (X.tolist(), plain_cosine),
-    "batched": lambda X: (X, covey.batched(batched_cosine, batch_size=37)),
+    "compiled, dense": lambda X: (X, covey.Similarity(compiled_cosine)),
+    "compiled, csr": lambda X: (sp.csr_array(X), covey.Similarity(compiled_sparse_cosine)),
+    "callable, array": lambda X: (X, covey.Similarity(plain_cosine)),
+    "callable, list": lambda X: (X.tolist(), covey.Similarity(plain_cosine)),
+    "batched": lambda X: (X, covey.batched(batched_cosine, symmetric=True, batch_size=37)),
     "matrix": lambda X: (cosine_matrix(X), "precomputed"),
     "sparse matrix": lambda X: (sp.csr_array(cosine_matrix(X)), "precomputed"),
 }
-"""Whole numbers in, the same bits out: (objects, similarity) by the way the cosine is given."""
+"""Whole numbers in, the same bits out: (objects, similarity) by the way the cosine is given. All are declared
+symmetric, so that they take the same evaluations."""
 
 
 class Counted:

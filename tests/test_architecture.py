@@ -37,6 +37,7 @@ STAGES = [
     "experiments",
     "demo",
     "cli",
+    "__main__",
 ]
 """The folders and modules directly under covey, in the order in which data passes through them. Each may import only
 those before it."""

@@ -131,7 +131,7 @@ def test_rejection_needs_thresholds_and_a_free_label(digits):
     X, y, *_ = digits
     with pytest.raises(ValueError, match="unknown_label must not be a class, got 3"):
         covey.NearestPrototypeClassifier(reject=0.5, unknown_label=3).fit(X, y)
-    for labels, unknown in [(y.astype(str), -1), (y, "?"), (y, None), (y == 3, -1)]:
+    for labels, unknown in [(y.astype(str), -2), (y, "?"), (y, None), (y == 3, -1)]:
         with pytest.raises(TypeError, match="unknown_label must be of the labels' type"):
             covey.NearestPrototypeClassifier(reject=0.5, unknown_label=unknown).fit(X, labels)
     with pytest.raises(TypeError, match="reject must be None, 'calibrated', 'threshold' or a number, got True"):

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 import covey
 from covey.coverage import gains, picking, refine, shards
 from covey.graph import candidates as _candidates
+from covey.graph import communities, groups, met, sides, tree
 from covey.graph import exact as _exact
-from covey.graph import groups, met, sides, tree
 from covey.graph import lists as _lists
 from covey.graph.candidates import Candidates
 from covey.runtime import prefetch
@@ -23,7 +23,11 @@ from covey.selectors import ds3_admm, ds3_facility, sharpened_lists
 from covey.selectors import sharpened_search as search
 from covey.similarity import bounds, equal, hashing, remembered
 from covey.similarity import kernels as _kernels
+from covey.similarity.spaces.mixed import gower_means
+from tests.graph.test_clustering import move_case
 from tests.selectors.test_sharpened_search import Problem
+from tests.similarity.bit_cases import BIT_CASES
+from tests.similarity.test_gower import kernel_case
 
 rng = np.random.default_rng(0)
 
@@ -103,7 +107,9 @@ def pick_case():
     reverse = edges.tocsc()
     graph = (edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices)
     floor = (int(rng.integers(3)), int(rng.integers(40)))
-    return *graph, np.ones(40, np.int64), rng.integers(1, 3, 40), rng.integers(2), 38, floor, int(rng.integers(2))
+    first = rng.permutation(40)[: rng.integers(3)]
+    stop = (38, floor, int(rng.integers(2)), first, int(rng.integers(5, 40)))
+    return *graph, np.ones(40, np.int64), rng.integers(1, 3, 40), rng.integers(2), *stop
 
 
 def range_of_rows():
@@ -137,7 +143,7 @@ def improve_case():
     graph = cover_graph()
     picked = np.unique(rng.integers(0, 40, 20))
     covered = np.unique(np.concatenate([picked, *(graph[3][graph[2][r] : graph[2][r + 1]] for r in picked)]))
-    return *graph, picked, graph[-1][covered].sum(), 50
+    return *graph, picked, 2, graph[-1][covered].sum(), 50
 
 
 def covered_case():
@@ -227,6 +233,7 @@ def pair_table():
 
 CASES = {
     sides.clear_side_hurdles: side_hurdle_case,
+    gower_means: lambda: (*kernel_case(rng), *pairs(20), np.zeros(200)),
     hashing.find_slot: lambda: (pair_table()[0], np.uint64(rng.integers(1, 99))),
     remembered.find_keys: lambda: (
         *pair_table(),
@@ -271,7 +278,7 @@ CASES = {
     refine.add: covered_case,
     refine.remove: covered_case,
     refine.change_gains: lambda: (*cover_graph()[:2], rng.random(40) < 0.5, 7, 1, rng.integers(0, 9, 40)),
-    refine.nearby: lambda: (cover_graph(), 3, rng.integers(-1, 2, 40), np.uint64(rng.integers(1 << 40))),
+    refine.nearby: lambda: (cover_graph(), 3, rng.integers(-1, 2, 40), 0, np.uint64(rng.integers(1 << 40))),
     refine.best_near: lambda: (
         cover_graph(),
         np.array([3, 8]),
@@ -393,6 +400,8 @@ CASES = {
     gains.comparison_key: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
     picking.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
     picking.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
+    communities._move: move_case,
+    **BIT_CASES,
 }
 
 ROUNDED = {ds3_admm.advance, *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__)}

@@ -19,7 +19,11 @@ from tests.oldest import PROJECT
 
 HEAVY = ["numba", "pandas", "polars", "matplotlib", "sklearn", "scipy", "dask"]
 PUBLIC_MODULES = ["dask", "datasets", "displays", "evaluation", "experiments", "typing"]
-DISTRIBUTIONS = {"scikit_posthocs": "scikit-posthocs", "sklearn": "scikit-learn"}
+DISTRIBUTIONS = {
+    "charset_normalizer": "charset-normalizer",
+    "scikit_posthocs": "scikit-posthocs",
+    "sklearn": "scikit-learn",
+}
 """Distributions whose name is not that of their module."""
 MODULES = sorted(module.name for module in pkgutil.walk_packages(covey.__path__, "covey."))
 
@@ -31,8 +35,10 @@ def run(code):
 
 def test_public_names():
     assert covey.__all__ == [
+        "AsymmetryWarning",
         "CRS",
         "Cluster",
+        "Clusters",
         "Cover",
         "CoverageDisplay",
         "DS3",
@@ -45,6 +51,7 @@ def test_public_names():
         "NearestPrototypeClassifier",
         "NeighborGraph",
         "OneProcessWarning",
+        "PackedBits",
         "Prototype",
         "PrototypeMapDisplay",
         "RandomSelector",
@@ -55,6 +62,7 @@ def test_public_names():
         "batched",
         "cover",
         "cover_lower_bound",
+        "find_clusters",
         "from_distance",
         "homogeneity",
         "load",
@@ -62,6 +70,7 @@ def test_public_names():
         "register_similarity",
         "save",
         "similarity_names",
+        "threshold_graph",
     ]
     assert sorted(dir(covey)) == sorted([*covey.__all__, *PUBLIC_MODULES, "__version__"])
     for name in covey.__all__:
@@ -91,7 +100,7 @@ def test_the_package_has_the_version_of_the_source():
 
 def test_every_library_that_is_imported_is_declared():
     """The core may import what the core declares; an optional library belongs to the extra that `require` names."""
-    found = {"core": set(), "plot": set(), "text": set(), "dask": set(), "cli": set()}
+    found = {extra: set() for extra in ("core", "plot", "text", "chem", "dask", "cli")}
     for path in Path(covey.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             extra, names = _libraries(node, "cli" if "cli" in path.parts else "core")

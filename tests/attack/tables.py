@@ -49,7 +49,7 @@ def run_case(number: int, folder: Path) -> str:
     path = folder / name
     content = BUILDERS[name](rng)
     if rng.random() < 0.5:  # within the packing, where checksums do not see it
-        _write(path, _mutate_members(rng, content) if name.endswith(".npz") else mutate(rng, content))
+        _write(path, _mutate_members(rng, content) if name.endswith((".npz", ".xlsx")) else mutate(rng, content))
     else:
         _write(path, content)
         path.write_bytes(mutate(rng, path.read_bytes()))
@@ -153,6 +153,23 @@ def _sparse(rng: np.random.Generator) -> bytes:
     return buffer.getvalue()
 
 
+def _array(rng: np.random.Generator) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, rng.normal(size=(20, 3)) if rng.random() < 0.5 else rng.integers(9, size=(20, 4, 4)))
+    return buffer.getvalue()
+
+
+def _json_array(rng: np.random.Generator) -> bytes:
+    rows = [json.loads(line) for line in _json_lines(rng).splitlines()]
+    return json.dumps(rows if rng.random() < 0.5 else [list(row.values()) for row in rows]).encode()
+
+
+def _workbook(rng: np.random.Generator) -> bytes:
+    buffer = io.BytesIO()
+    pd.DataFrame({"a": rng.normal(size=9), "kind": rng.choice(["x", "y"], size=9)}).to_excel(buffer, index=False)
+    return buffer.getvalue()
+
+
 def _svmlight(rng: np.random.Generator) -> bytes:
     buffer = io.BytesIO()
     dump_svmlight_file(sp.csr_matrix(sp.random_array((10, 6), density=0.4, rng=rng)), rng.integers(3, size=10), buffer)
@@ -181,6 +198,7 @@ PLAIN = {
     "table.csv": _text_table(","),
     "table.tsv": _text_table("\t"),
     "table.jsonl": _json_lines,
+    "table.json": _json_array,
     "table.svmlight": _svmlight,
     "zeek.log": _zeek,
     "zeek-json.log": _zeek_json,
@@ -188,6 +206,8 @@ PLAIN = {
 }
 BINARY = {
     "table.parquet": _parquet,
+    "table.xlsx": _workbook,
+    "dense.npy": _array,
     "dense.npz": _dense(np.savez),
     "packed.npz": _dense(np.savez_compressed),
     "sparse.npz": _sparse,

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 
 import covey
 
-COVEY = [sys.executable, "-m", "covey.cli.app"]
+COVEY = [sys.executable, "-m", "covey.__main__"]
 
 
 def iris():
@@ -80,7 +80,7 @@ def piped(*args, **options):
     return subprocess.run([*COVEY, *args], capture_output=True, text=True, timeout=120, **options)
 
 
-def on_a_terminal(command):
+def on_a_terminal(command, code=0):
     """What a command writes to a terminal of 200 columns, without colors."""
     pid, terminal = pty.fork()
     if pid == 0:
@@ -96,5 +96,5 @@ def on_a_terminal(command):
             break
         shown += part
     _, status = os.waitpid(pid, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+    assert os.waitstatus_to_exitcode(status) == code
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())

@@ -19,12 +19,17 @@ def test_compare_shows_every_method_and_leaves_only_the_report(run):
     iris().to_csv("iris.csv", index=False)
     code, out, _ = run("compare", "iris.csv", "-l", "species", "-k", "3,20", "--folds", 3, "--html", "r.html")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[1:9]] == [
-        "CRS-k3", "CRS-k20", "sharpened-k3", "sharpened-k20", "delta-medoids", "DS3", "random-5%", "full-100%",
+    assert [line.split("  ")[0] for line in out.splitlines()[:5]] == [
+        "similarity", "cosine", "cosine, scaled", "euclidean", "euclidean, scaled",
     ]  # fmt: skip
-    recommended, command, page = out.splitlines()[9:]
+    assert [line.split()[0] for line in out.splitlines()[5:14]] == [
+        "method", "CRS-k3", "CRS-k20", "sharpened-k3", "sharpened-k20", "delta-medoids", "DS3", "random-5%",
+        "full-100%",
+    ]  # fmt: skip
+    recommended, command, page = out.splitlines()[14:]
     assert recommended.startswith("Recommended: ")
-    assert command.startswith("To select so: covey select iris.csv --label species -k ")
+    assert command.startswith("To select so: covey select iris.csv --label species ")
+    assert " --similarity euclidean -k " in command
     assert page == "r.html"
     assert sorted(os.listdir()) == ["iris.csv", "r.html"]  # the records have done their work
     shown = assert_renders(Path("r.html").resolve(), phone=True)
@@ -108,9 +113,8 @@ def test_the_recommended_command_can_be_run(run):
 def test_a_report_can_show_more_methods_than_there_are_colors(run):
     iris().to_csv("iris.csv", index=False)
     ks = ",".join(map(str, range(2, 23)))
-    code, _, err = run(
-        "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", ks, "--folds", 2, "--html", "r.html"
-    )
+    how = ("--methods", "crs", "-k", ks, "--folds", 2, "--html", "r.html", "-s", "cosine")
+    code, _, err = run("compare", "iris.csv", "-l", "species", *how)
     assert (code, err) == (0, "")
 
 

@@ -291,15 +291,23 @@ def test_what_cannot_be_done_on_a_cluster_is_refused_before_the_work(run, parts)
         ("--matrix",): "--matrix needs all data in one process",
         ("--distances",): "--distances needs all data in one process",
         ("--picture", "map.html"): "--picture with a name in .html needs all data in one process",
-        ("--size", "3"): "--size is for --sharpen",
+        ("--budget", "3"): "--budget needs all data in one process",
+        ("--cluster", "auto"): "--cluster needs all data in one process",
+        ("--method", "random"): "--method random needs all data in one process",
+        ("--members", "m.csv"): "--members needs all data in one process",
+        ("--include", "kind"): "--include needs all data in one process",
+        ("--weight", "x"): "--weight needs all data in one process",
+        ("-k", "all"): "-k all needs all data in one process",
         ("--jobs", "2"): "--jobs says how many workers --dask local starts",
     }
     for options, message in refused.items():
         code, _, err = run("select", *parts, *nowhere, *options, "-o", "few.csv")
         assert (code, message in one_line(err)) == (2, True)
+    code, _, err = run("select", parts[0], *nowhere, "--pairs", "a,b,c", "-o", "few.csv")
+    assert (code, "--pairs needs all data in one process" in one_line(err)) == (2, True)
     for data, message in {
-        ("iris.csv",): "only Parquet files can be parts of one table",
-        ("-",): "only Parquet files can be parts of one table",
+        ("iris.csv",): "only Parquet files can be read by --dask",
+        ("-",): "only Parquet files can be read by --dask",
         ("part-0.parquet", "iris.csv"): "got iris.csv",
     }.items():
         code, _, err = run("select", *data, *nowhere, "-o", "few.csv")
@@ -309,19 +317,22 @@ def test_what_cannot_be_done_on_a_cluster_is_refused_before_the_work(run, parts)
 def test_several_files_and_options_for_dask_are_refused_where_they_make_no_sense(run, parts):
     iris().to_csv("iris.csv", index=False)
     for options, message in {
-        ("iris.csv", "iris.csv"): "only Parquet files can be parts of one table",
-        ("iris.csv", "more.csv", "--hosts"): "--hosts takes one log file",
-        ("one.parquet", "--shard-size", "3"): "--shard-size and --checkpoint are for --dask",
-        ("one.parquet", "--checkpoint", "c"): "--shard-size and --checkpoint are for --dask",
+        (
+            "iris.csv",
+            "part-0.parquet",
+        ): "must have the same format, got iris.csv (csv) and part-0.parquet",
+        ("iris.csv", "part-0.parquet", "--hosts"): "--hosts takes one log file",
+        ("part-0.parquet", "--shard-size", "3"): "--shard-size and --checkpoint are for --dask",
+        ("part-0.parquet", "--checkpoint", "c"): "--shard-size and --checkpoint are for --dask",
     }.items():
         code, _, err = run("select", *options, "-o", "few.csv")
         assert (code, message in one_line(err)) == (2, True)
     Path("nothing").mkdir()
     iris()[:0].to_parquet("empty.parquet")
     for options, message in {
-        ("nothing",): "nothing is a folder without Parquet files",
+        ("nothing",): "nothing is a folder without tables",
         ("no-*.parquet",): "no-*.parquet: no file has such a name",
-        ("one.parquet", "two.parquet"): "two.parquet: no such file",
+        ("part-0.parquet", "two.parquet"): "two.parquet: no such file",
         ("empty.parquet", "empty.parquet"): "empty.parquet and empty.parquet hold no rows",
     }.items():
         code, _, err = run("select", *options, "-o", "few.csv")
@@ -329,9 +340,9 @@ def test_several_files_and_options_for_dask_are_refused_where_they_make_no_sense
 
 
 def test_a_damaged_part_and_a_scheduler_that_does_not_answer_are_named(run, parts, monkeypatch):
-    from covey.cli import cluster
+    from covey.cli import on_dask
 
-    monkeypatch.setattr(cluster, "PATIENCE", "1s")
+    monkeypatch.setattr(on_dask, "PATIENCE", "1s")
     for where, why in {"tcp://127.0.0.1:1": "Timed out", "somewhere": "missing port", "x://a:1": "unknown"}.items():
         code, _, err = run("select", *parts, "--dask", where, "-o", "few.csv")
         assert code == 1

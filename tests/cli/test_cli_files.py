@@ -116,6 +116,7 @@ def test_a_broken_table_is_named_with_its_line(run, what):
 def test_broken_files_of_every_format_are_named(run):
     Path("bad.jsonl").write_text('{"a": 1}\n{"a": \n')
     Path("list.jsonl").write_text("[1, 2]\n")
+    Path("iris.doc").write_text("a\n1\n")
     Path("bad.svmlight").write_text("1 1:0.5\n1 what\n")
     for name in ("bad.parquet", "bad.npz"):
         Path(name).write_bytes(b"nothing of the kind")

@@ -75,7 +75,7 @@ def test_a_million_rows_are_classified_in_bounded_memory(folder):
 INTERRUPTED = """
 import sys, time
 from covey import experiments
-from covey.cli import app as cli
+from covey import __main__ as cli
 from covey.experiments import Method, METHODS
 from covey.cli import comparison
 
@@ -136,7 +136,7 @@ SLOW = "import time\n\ndef slow(a, b):\n    time.sleep(2e-5)\n    return 1 / (1 
 AT_ONCE = """
 import sys
 from covey.runtime import progress
-from covey.cli import app as cli
+from covey import __main__ as cli
 progress.DELAY = 0
 sys.argv = ["covey", "select", *sys.argv[1:], "-o", "few.csv", "-f"]
 cli.main()
@@ -156,7 +156,7 @@ def test_a_bar_is_drawn_on_a_terminal_only_and_only_for_long_work(folder):
 
 
 def test_a_missing_extra_names_the_command(folder):
-    code = "import sys; sys.modules['typer'] = None; import covey.cli.app"
+    code = "import sys; sys.modules['typer'] = None; import covey.__main__"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == 'covey: this needs typer, which is not installed; run: pip install "covey[cli]"\n'
@@ -168,7 +168,7 @@ def test_a_missing_extra_names_the_command(folder):
 
 def test_the_shell_completes_commands():
     env = os.environ | {"_COVEY_COMPLETE": "complete_bash", "COMP_WORDS": "covey sel", "COMP_CWORD": "1"}
-    code = "import sys; sys.argv = ['covey']; from covey.cli.app import main; main()"
+    code = "import sys; sys.argv = ['covey']; from covey.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
     assert "select" in done.stdout
 

@@ -88,6 +88,7 @@ def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_work(run, monk
         monkeypatch.setattr(work, lambda *args: pytest.fail(NO_WORK))
     monkeypatch.setattr("covey.experiments.paper.reproduce.reproduce", lambda *args, **options: pytest.fail(NO_WORK))
     Path("iris.csv").write_text("a,species\n1,x\n")
+    Path("m").touch()
     code, _, err = run(*command)
     assert code == 1
     assert "path must lie in a folder that can be written to, got '/proc'" in one_line(err)
@@ -99,12 +100,13 @@ def test_options_without_effect_are_refused_before_the_work(run, monkeypatch):
     np.savez("x.npz", X=np.eye(3))
     sp.save_npz("s.npz", sp.csr_array(np.eye(3)))
     Path("x.svmlight").write_text("1 1:1\n")
+    Path("m").touch()
     for name in ("x.npz", "s.npz", "x.svmlight"):
         code, _, err = run("classify", name, "-m", "m", "--keep", "-o", "a.csv")
         assert (code, f"--keep is for columns with names, and {name} has none" in one_line(err)) == (2, True)
     for picture in ((), ("--picture", "p.png")):
-        code, _, err = run("select", "x.npz", "--cluster", "a", *picture, "-o", "few.npz")
-        assert (code, "--cluster says what an .html picture shows" in one_line(err)) == (2, True)
+        code, _, err = run("select", "x.npz", "--show", "a", *picture, "-o", "few.npz")
+        assert (code, "--show says what an .html picture shows" in one_line(err)) == (2, True)
 
 
 def test_columns_that_look_like_identifiers_are_named(run, caplog):
@@ -198,7 +200,7 @@ def test_escape_sequences_in_errors_and_page_names_are_shown_escaped(run):
     for command in (
         ("select", "iris.csv", "-l", "nothing"),
         ("select", f"absent{ODD}.csv"),
-        ("select", "iris.csv", "-l", "species", "--picture", "p.html", "--cluster", ODD, "-o", "few.csv"),
+        ("select", "iris.csv", "-l", "species", "--picture", "p.html", "--show", ODD, "-o", "few.csv"),
     ):
         code, _, err = run(*command)
         assert code == 1

@@ -27,7 +27,7 @@ def sharpened(size=None):
 
 @pytest.mark.parametrize(("size", "total"), [(None, None), ("9", 9), ("0.05", 0.05)])
 def test_sharpened_rows_are_those_of_the_library(run, flowers, size, total):
-    code, _, err = run(*SELECT, "--sharpen", *(() if size is None else ("--size", size)))
+    code, _, err = run(*SELECT, "--sharpen", *(() if size is None else ("--budget", size)))
     selector = sharpened(total)[0].selector_
     few = pd.read_csv("few.csv")
     assert code == 0
@@ -74,8 +74,8 @@ def test_one_cluster_is_selected_without_sharpening_and_one_line_says_so(run, fl
     assert "Warning" not in err
     run(*common, "-o", "plain.csv")
     assert Path("few.csv").read_text() == Path("plain.csv").read_text()
-    code, _, err = run(*common, "--sharpen", "--size", "5", "-o", "few.csv")
-    assert (code, "--size needs at least two clusters" in one_line(err)) == (1, True)
+    assert run(*common, "--sharpen", "--budget", "5", "-o", "few.csv")[0] == 0
+    assert len(pd.read_csv("few.csv")) == 5
 
 
 def test_a_selection_that_sharpening_leaves_as_it_is_says_so(run):
@@ -88,13 +88,12 @@ def test_a_selection_that_sharpening_leaves_as_it_is_says_so(run):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--size", "9"), 2, "--size is for --sharpen"),
-        (("--sharpen", "--size", "0"), 2, "must be a whole number of rows or a share between 0 and 1, got '0'"),
-        (("--sharpen", "--size", "1.5"), 2, "got '1.5'"),
-        (("--sharpen", "--size", "nan"), 2, "got 'nan'"),
-        (("--sharpen", "--size", "few"), 2, "got 'few'"),
-        (("--sharpen", "--size", "2"), 1, "one row of each of the 3 clusters, got 2."),
-        (("--sharpen", "--size", "0.01"), 1, "got 0.01, which is 2 of 150 rows."),
+        (("--sharpen", "--budget", "0"), 2, "must be a whole number of rows or a share between 0 and 1, got '0'"),
+        (("--sharpen", "--budget", "1.5"), 2, "got '1.5'"),
+        (("--sharpen", "--budget", "nan"), 2, "got 'nan'"),
+        (("--sharpen", "--budget", "few"), 2, "got 'few'"),
+        (("--sharpen", "--budget", "2"), 1, "one row of each of the 3 clusters, got 2."),
+        (("--sharpen", "--budget", "0.01"), 1, "got 0.01, which is 2 of 150 rows."),
     ],
 )
 def test_a_size_that_cannot_be_is_refused(run, flowers, options, code, message):

@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 from covey.cli.files.reading import blocks, read
+from covey.cli.files.style import Style
 from covey.storage.errors import FileFormatError
 from covey.storage.limits import FREE
 from covey.storage.packed import PACKED, open_packed
@@ -210,9 +211,9 @@ def test_a_packed_file_may_unpack_to_what_its_size_justifies(folder):
 
 def test_options_that_a_file_would_ignore_are_refused(folder):
     np.savez("x.npz", X=np.ones((2, 2)))
-    for reader in (read, lambda path, columns: list(blocks(path, columns=columns))):
+    for reader in (read, lambda path, style: list(blocks(path, style=style))):
         with pytest.raises(ValueError, match="leave out --columns"):
-            reader("x.npz", columns=["a"])
+            reader("x.npz", style=Style(["a"]))
 
 
 def test_damaged_files_are_read_or_refused_by_name():
