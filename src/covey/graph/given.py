@@ -4,13 +4,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Positions
-from covey.graph.graph import GraphLike, NeighborGraph, check_graph
+from covey.graph.graph import NeighborGraph, check_graph
+from covey.similarity.types import SparseMatrix
 
 
-def given_edges(graph: GraphLike) -> sp.csr_array | None:
-    """Return the edges of a finished graph that a user has passed, or None if it is the name of a method."""
-    if isinstance(graph, str):
-        return None
+def given_edges(graph: NeighborGraph | SparseMatrix) -> sp.csr_array:
+    """Return the edges of a finished graph that a user has passed."""
     return graph.to_csr() if isinstance(graph, NeighborGraph) else check_graph(graph)
 
 

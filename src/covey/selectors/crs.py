@@ -187,7 +187,7 @@ class CRS(Selector):
         return self._fit(X, y, sample_weight=sample_weight, include=include)
 
     def _check_fit(self, n: int, **wishes: Any) -> None:
-        self._given = given_edges(self.graph)
+        self._given = None if isinstance(self.graph, str) else given_edges(self.graph)
         if self._given is not None and self._given.shape[0] != n:
             raise ValueError(
                 f"graph must have one row for each of the {n} objects of X, got {self._given.shape[0]}; "

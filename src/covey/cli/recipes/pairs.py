@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
 from covey.cli.recipes.recipe import Recipe
-from covey.evaluation import Card
+from covey.displays.report import Card
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,9 @@ class ScoredPairs(Recipe):
     n_objects: int
 
     def from_table(self, block: Block) -> Any:
-        raise NotImplementedError("all pairs together make the objects; see `covey.cli.pairs`")
+        raise TypeError(
+            "A row that holds a scored pair is no object by itself; `covey.cli.pairs` reads all pairs at once."
+        )
 
     def function(self) -> Any:
         return "precomputed"
