@@ -46,6 +46,9 @@ def batched_cosine(A, B):
     return np.array([plain_cosine(a, b) for a, b in zip(A, B, strict=True)])
 
 
+batched_cosine.trusted = True
+
+
 def cosine_matrix(X):
     return np.array([[plain_cosine(x, y) for y in X] for x in X])
 
@@ -53,20 +56,22 @@ def cosine_matrix(X):
 COSINES = {
     "named, dense": lambda X: (X, "cosine"),
     "named, csr": lambda X: (sp.csr_array(X), "cosine"),
-    "compiled, dense": lambda X: (X, covey.Similarity(compiled_cosine)),
-    "compiled, csr": lambda X: (sp.csr_array(X), covey.Similarity(compiled_sparse_cosine)),
-    "callable, array": lambda X: (X, covey.Similarity(plain_cosine)),
-    "callable, list": lambda X: (X.tolist(), covey.Similarity(plain_cosine)),
-    "batched": lambda X: (X, covey.batched(batched_cosine, symmetric=True, batch_size=37)),
+    "compiled, dense": lambda X: (X, covey.Similarity(compiled_cosine, trusted=True)),
+    "compiled, csr": lambda X: (sp.csr_array(X), covey.Similarity(compiled_sparse_cosine, trusted=True)),
+    "callable, array": lambda X: (X, covey.Similarity(plain_cosine, trusted=True)),
+    "callable, list": lambda X: (X.tolist(), covey.Similarity(plain_cosine, trusted=True)),
+    "batched": lambda X: (X, covey.batched(batched_cosine, batch_size=37)),
     "matrix": lambda X: (cosine_matrix(X), "precomputed"),
     "sparse matrix": lambda X: (sp.csr_array(cosine_matrix(X)), "precomputed"),
 }
-"""Whole numbers in, the same bits out: (objects, similarity) by the way the cosine is given. All are declared
-symmetric, so that they take the same evaluations."""
+"""Whole numbers in, the same bits out: (objects, similarity) by the way the cosine is given. All are trusted, so that
+they take the same evaluations."""
 
 
 class Counted:
-    """A similarity of row numbers that remembers each call."""
+    """A similarity of row numbers that remembers each call. It is trusted, so that no call is only a check."""
+
+    trusted = True
 
     def __init__(self, values, symmetric=True):
         self.values, self.symmetric, self.calls = np.asarray(values), symmetric, []

@@ -33,6 +33,8 @@ from covey.selectors.sharpened import Sharpened as Sharpened
 from covey.selectors.simple import KeepAll as KeepAll
 from covey.selectors.simple import RandomSelector as RandomSelector
 from covey.similarity.bits import PackedBits as PackedBits
+from covey.similarity.checkpoint import CheckpointReport as CheckpointReport
+from covey.similarity.failures import FailedPairsWarning as FailedPairsWarning
 from covey.similarity.homogeneity import homogeneity as homogeneity
 from covey.similarity.mean import Homogeneity as Homogeneity
 from covey.similarity.named import batched as batched
@@ -43,6 +45,7 @@ from covey.similarity.pool import OneProcessWarning as OneProcessWarning
 from covey.similarity.similarity import Measure as Measure
 from covey.similarity.similarity import Similarity as Similarity
 from covey.similarity.spot_check import AsymmetryWarning as AsymmetryWarning
+from covey.similarity.spot_check import NondeterminismWarning as NondeterminismWarning
 from covey.storage.errors import FileFormatError as FileFormatError
 
 __version__: str

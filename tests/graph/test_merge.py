@@ -52,7 +52,9 @@ ACROSS = {
     "words": ([f"{'abcdefgh'[n % 8] * (n % 5 + 1)}{n}" for n in range(60)], letters),
     "asymmetric": (
         list(range(60)),
-        covey.Similarity(Counted(similarity_matrix(60, np.random.default_rng(2), False, 5)), symmetric=False),
+        covey.Similarity(
+            Counted(similarity_matrix(60, np.random.default_rng(2), False, 5)), symmetric=False, trusted=True
+        ),
     ),
 }
 

@@ -87,7 +87,7 @@ ENGINES = {
     "asymmetric": lambda: (
         list(range(90)),
         table(symmetric=False)[1],
-        covey.CRS(4, similarity=covey.Similarity(_asymmetric_table_of_90, symmetric=False)),
+        covey.CRS(4, similarity=covey.Similarity(_asymmetric_table_of_90, symmetric=False, trusted=True)),
     ),
     "matrix": lambda: (*table(), covey.CRS(4, similarity="precomputed")),
 }

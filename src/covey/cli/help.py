@@ -4,9 +4,9 @@ from typing import Any
 
 from covey.cli.declaration import typer
 from covey.cli.options import OBJECTS, READING, RUN
-from covey.cli.selection import BESIDE, CHOICE, CLUSTER
+from covey.cli.selection import BESIDE, CARE, CHOICE, CLUSTER
 
-PANELS = (None, CHOICE, BESIDE, OBJECTS, READING, RUN, CLUSTER)
+PANELS = (None, CHOICE, BESIDE, OBJECTS, READING, RUN, CARE, CLUSTER)
 """The order in which panels are shown; the first is the one of options without a panel."""
 
 

@@ -12,11 +12,13 @@ from covey.cli.source import Loaded
 logger = logging.getLogger("covey")
 
 
-def selector_of(selection: Selection, loaded: Loaded, jobs: int, verbose: bool) -> Any:
-    """Return the selector for these rows; refuse a budget that is too small for their clusters before the work."""
+def selector_of(selection: Selection, loaded: Loaded, running: dict[str, Any]) -> Any:
+    """Return the selector for these rows; refuse a budget that is too small for their clusters before the work.
+
+    `running` are the parameters about how it works, which all methods that evaluate similarities have.
+    """
     method, sizes = selection.used_method, Counter(loaded.labels.tolist())
     budget, seed = selection.total(), selection.seed
-    running: dict[str, Any] = {"n_jobs": jobs, "verbose": verbose}
     similarity: Any = loaded.similarity
     if method is Method.sharpened and not _can_be_sharpened(sizes):
         method = Method.crs
@@ -28,9 +30,9 @@ def selector_of(selection: Selection, loaded: Loaded, jobs: int, verbose: bool) 
         return covey.DS3(similarity=similarity, **running)
     if method is Method.random:
         n = None if budget is None else shared_out(_rows(budget, sizes), sizes)
-        return covey.RandomSelector(n=n, similarity=similarity, random_state=seed, verbose=verbose)
+        return covey.RandomSelector(n=n, similarity=similarity, random_state=seed, verbose=running["verbose"])
     if method is Method.all:
-        return covey.KeepAll(similarity=similarity, verbose=verbose)
+        return covey.KeepAll(similarity=similarity, verbose=running["verbose"])
     size: Any = {} if budget is None or method is Method.sharpened else {"size": budget}
     crs = covey.CRS(similarity=similarity, **_of_crs(selection, loaded), **size, **running)
     if method is Method.crs:

@@ -11,6 +11,7 @@ from covey.cli.files.formats import has_names
 from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError
 from covey.cli.options import Output, Replacing, Running, Source
+from covey.cli.precautions import OnError, Precautions
 from covey.cli.selection import Compared, Grouping, MoreFiles, Parts, Selection, check_pairs, not_on_a_cluster
 from covey.cli.terminal import log_to_terminal, say, unfinished
 
@@ -39,6 +40,7 @@ class Asked:
     files: MoreFiles
     grouping: Grouping
     selection: Selection
+    care: Precautions
     running: Running
 
 
@@ -50,6 +52,7 @@ def select(
     files: MoreFiles,
     grouping: Grouping,
     selection: Selection,
+    care: Precautions,
     replacing: Replacing,
     running: Running,
 ) -> None:
@@ -72,12 +75,13 @@ def select(
         raise MisuseError("--hosts takes one log file.")
     path, *more = [source.path] if source.hosts else expanded([source.path, *(parts.more or ())])
     source, parts = replace(source, path=path), replace(parts, more=more)
-    asked = Asked(source, compared, parts, output, files, grouping, selection, running)
+    asked = Asked(source, compared, parts, output, files, grouping, selection, care, running)
     _check_options(asked)
     _check_outputs(asked, replacing.force)
     from covey.cli.selected import summarise, write_selected
 
-    with unfinished("nothing was written; run the same command again."):
+    kept = "" if care.checkpoint is None else ", which goes on with what the checkpoint holds"
+    with unfinished(f"nothing was written; run the same command again{kept}."):
         selected = (_here if parts.dask is None else _on_cluster)(asked)
         write_selected(selected, output, files, _named(path, more), replacing.force, running.verbose)
     if running.verbose:
@@ -93,7 +97,10 @@ def _check_options(asked: Asked) -> None:
     """Refuse options that make no sense together."""
     source, files = asked.source, asked.files
     source.check_labels(used=asked.compared.pairs is not None)
+    asked.care.parameters(asked.selection.used_method)
     if asked.parts.dask is not None:
+        if asked.care.on_error is not OnError.raise_ or asked.care.timeout is not None:
+            raise MisuseError("--on-error and --timeout need one process; leave them out, or leave out --dask.")
         not_on_a_cluster(source, asked.compared, asked.grouping, asked.selection, files)
     if asked.grouping.asked is not None and (source.label or source.labels):
         raise MisuseError("--cluster finds labels for rows that have none; leave out --label and --labels, or it.")
@@ -126,9 +133,12 @@ def _here(asked: Asked) -> "Selected":
     if asked.compared.columns and selection.least_similarity("none") is None:
         remarks.append(EVERY_PAIR)
     _check_shown(files, loaded)
-    selector = selector_of(selection, loaded, running.jobs, running.verbose)
+    care = asked.care.parameters(selection.used_method)
+    selector = selector_of(selection, loaded, {"n_jobs": running.jobs, "verbose": running.verbose, **care})
     rejection = _rejection(files.rejection_rate, set(loaded.labels))
     fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
+    if hasattr(fitted.selector_, "checkpoint_"):
+        remarks.append(f"{fitted.selector_.checkpoint_.n_saved:,} evaluations were taken from the checkpoint.")
     return Selected(fitted, loaded.recipe, loaded.block.take(fitted.selector_.sample_indices_), loaded, remarks)
 
 
@@ -146,6 +156,7 @@ def _on_cluster(asked: Asked) -> "Selected":
     source, parts, selection, files = asked.source, asked.parts, asked.selection, asked.files
     function_of(similarity_of(source))  # refuses a function that there is not, and lets local workers find its module
     parameters = selection.parameters() | parts.parameters() | {"verbose": asked.running.verbose}
+    parameters["checkpoint"] = asked.care.checkpoint
     found = parts_of([source.path, *(parts.more or ())], source.form)
     with connected(str(parts.dask), asked.running.jobs) as client:
         spread = Spread(client, found, asked.running.verbose)

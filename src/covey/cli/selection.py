@@ -14,6 +14,8 @@ from covey.cli.similarities import OF_TABLES
 
 CHOICE, BESIDE = "How rows are selected", "What else is written"
 """The panels of the help about the selection, and about files beside the selected rows."""
+CARE = "Work that takes long"
+"""The panel of the help for options about work that is stopped, or that fails."""
 CLUSTER = "On a cluster of machines"
 """The panel of the help for options about Dask."""
 
@@ -350,15 +352,6 @@ class Parts:
             min=1,
         ),
     ] = None
-    checkpoint: Annotated[
-        str | None,
-        option(
-            "--checkpoint",
-            what="With --dask: a folder in which finished work is kept, so that the same command goes on where it was "
-            "stopped. All workers must see it.",
-            panel=CLUSTER,
-        ),
-    ] = None
 
     def check(self) -> None:
         """Refuse files that are not there, and options of a cluster without one."""
@@ -368,10 +361,9 @@ class Parts:
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that `covey.dask.CRS` has beside those of `covey.CRS`."""
-        if self.dask is None and (self.shard_size is not None or self.checkpoint is not None):
-            raise MisuseError("--shard-size and --checkpoint are for --dask; pass it, too, or leave them out.")
-        shard_size = {} if self.shard_size is None else {"shard_size": self.shard_size}
-        return {"checkpoint": self.checkpoint, **shard_size}
+        if self.dask is None and self.shard_size is not None:
+            raise MisuseError("--shard-size is for --dask; pass that, too, or leave it out.")
+        return {} if self.shard_size is None else {"shard_size": self.shard_size}
 
 
 def check_pairs(selection: Selection) -> None:

@@ -1,6 +1,5 @@
 """`covey.dask.CRS`: the selector of `covey.CRS` on a Dask cluster."""
 
-import os
 from copy import deepcopy
 from dataclasses import replace
 from numbers import Integral
@@ -23,6 +22,8 @@ from covey.selectors import crs as local
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import exact_array
 from covey.selectors.state import COUNT, FEATURES, NOT_SAVED, FittedState
+from covey.similarity.failures import OnError
+from covey.similarity.precautions import Path
 from covey.similarity.similarity import SimilarityLike
 
 SHARD_SIZE = 250_000
@@ -62,6 +63,8 @@ class CRS(local.CRS):
     checkpoint : str or None, default=None
         A folder in which finished tasks are kept, so that a fit that was stopped goes on where it was: a path that all
         workers see, or the address of any store that fsspec knows. A folder of other data or parameters is refused.
+    on_error, timeout : "raise", None
+        Other values can be passed to `covey.CRS` only.
 
     Attributes
     ----------
@@ -99,7 +102,6 @@ class CRS(local.CRS):
         **local.CRS._parameter_constraints,
         "client": "no_validation",
         "shard_size": [Interval(Integral, 1, None, closed="left")],
-        "checkpoint": [str, os.PathLike, None],
     }
     _fitted_state: ClassVar[FittedState] = {
         "n_repeated_evaluations_": COUNT,
@@ -127,7 +129,9 @@ class CRS(local.CRS):
         verbose: int = 0,
         client: Any = None,
         shard_size: int = SHARD_SIZE,
-        checkpoint: str | None = None,
+        checkpoint: Path = None,
+        on_error: OnError = "raise",
+        timeout: None = None,
     ) -> None:
         super().__init__(
             n_neighbors,
@@ -144,10 +148,12 @@ class CRS(local.CRS):
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
+            checkpoint=checkpoint,
+            on_error=on_error,
+            timeout=timeout,
         )
         self.client = client
         self.shard_size = shard_size
-        self.checkpoint = checkpoint
 
     @whole_or_nothing
     @with_callbacks
@@ -185,7 +191,9 @@ class CRS(local.CRS):
             raise TypeError(
                 "graph must be 'auto', 'exact' or 'nn-descent' on a cluster; to cover a finished graph, use covey.CRS."
             )
+        on_error = None if self.on_error == "raise" else self.on_error
         refused = {"sample_weight": sample_weight, "include": include, "size": self.size}
+        refused |= {"on_error": on_error, "timeout": self.timeout}
         for name, value in refused.items():
             if value is not None:
                 raise TypeError(f"{name} is not possible on a cluster; leave it out, or use covey.CRS in one process.")
@@ -251,7 +259,7 @@ class CRS(local.CRS):
 
     def _plain(self) -> local.CRS:
         """Return a `covey.CRS` with the same parameters, not fitted."""
-        names = local.CRS().get_params(deep=False)
+        names = local.CRS().get_params(deep=False).keys() - {"checkpoint"}  # a folder here, and a file there
         return local.CRS(**{name: value for name, value in self.get_params(deep=False).items() if name in names})
 
     def _set(self, outcome: Outcome) -> None:

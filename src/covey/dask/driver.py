@@ -33,6 +33,7 @@ from covey.similarity.content import object_hashes
 from covey.similarity.fingerprints import data_fingerprint, similarity_fingerprint
 from covey.similarity.hashing import scrambled
 from covey.similarity.named import resolve
+from covey.similarity.precautions import Path
 
 Unit = tuple[str, int, int]
 """What a piece is for: ("pack", its number, 0), or ("shard", the number of the cluster, that of the shard)."""
@@ -79,7 +80,7 @@ class Fit:
         A plain selector with the parameters to use.
     shard_size : int
         The most objects of a shard.
-    folder : str or None
+    folder : path or None
         Where finished tasks are kept.
 
     Attributes
@@ -90,7 +91,7 @@ class Fit:
         The random generator of each cluster, by its number.
     """
 
-    def __init__(self, engine: Engine, X: Any, y: Any, selector: Any, shard_size: int, folder: str | None) -> None:
+    def __init__(self, engine: Engine, X: Any, y: Any, selector: Any, shard_size: int, folder: Path) -> None:
         self._engine, self._selector = engine, selector
         parts = read(engine, X, y, resolve(selector.similarity))  # not kept: pieces take the place of parts
         self._labels, self._facts, sizes = parts.labels, parts.facts, parts.counts.sum(axis=0)
@@ -163,9 +164,7 @@ class Fit:
         )
 
 
-def _open_checkpoint(
-    engine: Engine, url: str | None, parts: Parts, selector: Any, shard_size: int
-) -> tuple[Checkpoint, Any]:
+def _open_checkpoint(engine: Engine, url: Path, parts: Parts, selector: Any, shard_size: int) -> tuple[Checkpoint, Any]:
     """Return the checkpoint of a fit and its random state.
 
     A fit without a seed takes the seed of the checkpoint, so that it can go on.

@@ -18,8 +18,8 @@ import numpy as np
 from covey.runtime.extras import require
 from covey.runtime.progress import Bar, progress
 from covey.runtime.workers import large_tasks
+from covey.similarity import spot_check
 from covey.similarity.space import Space
-from covey.similarity.spot_check import AsymmetryWarning, heard_by
 
 REPORTS = 100
 """How many tasks report under the same topic. The scheduler keeps the last 1000 reports of each topic, unless it was
@@ -72,9 +72,10 @@ class Engine:
     def __exit__(self, kind: Any, *error: Any) -> None:
         self._bar.__exit__(kind, *error)
         if kind is None and self._n_counted:
-            messages = [str(message) for _, message in self.client.get_events(f"{self._topic}-told") or ()]
-            if messages:
-                warnings.warn(min(messages), AsymmetryWarning, stacklevel=2)
+            told = [tuple(event) for _, event in self.client.get_events(f"{self._topic}-told") or ()]
+            if told:
+                name, message = min(told)
+                warnings.warn(message, getattr(spot_check, name), stacklevel=2)
         if kind is not None:
             # The method `cancel` of the client would also cancel tasks that depend on these and whose futures are gone
             # already. The scheduler of Dask takes that for an error and drops the client with all of the user's data.
@@ -147,7 +148,7 @@ def _same(value: Any) -> Any:
 def _counted(topics: tuple[str, str], function: Callable[..., Any], *args: Any) -> Any:
     """Call a function in a worker, and report the evaluations of its result, and what the user has to be told."""
     worker, (counted, told) = require("distributed", "dask").get_worker(), topics
-    with heard_by(lambda message: worker.log_event(told, message)):
+    with spot_check.heard_by(lambda category, message: worker.log_event(told, (category.__name__, message))):
         result = function(*args)
     worker.log_event(counted, int(result.n_evaluations))
     return result

@@ -7,21 +7,26 @@
 A selector that also needs the mean similarity gets both at once (`graph_and_mean`).
 """
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
 from covey.arrays import Integers
 from covey.graph.descent import SAMPLE_RATE, SMALLEST_LIST, TOL, descend
 from covey.graph.exact import nearest_others
+from covey.graph.finished import FINISHED, read_graph, write_graph
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.lists import NeighborLists
 from covey.runtime.progress import progress
 from covey.runtime.random import generator
 from covey.similarity.collect import collect
+from covey.similarity.failures import OnError
 from covey.similarity.mean import FEW_PAIRS, mean_of_all, mean_similarity
 from covey.similarity.named import resolve
+from covey.similarity.precautions import CONSTRAINTS, Path, careful, finished_parts, seed_of
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 from covey.similarity.types import Objects
@@ -33,6 +38,13 @@ would score about half of all pairs there: on Fashion-MNIST, a descent from rand
 METHODS = ("auto", "exact", "nn-descent")
 """What a caller may ask for."""
 
+OPTIONS = {
+    "sample_rate": [Interval(Real, 0, 1, closed="right")],
+    "tol": [Interval(Real, 0, 1, closed="both")],
+    "n_jobs": [Integral, None],
+}
+"""Which values the options of `neighbor_graph` may have, in scikit-learn's words."""
+
 
 def neighbor_graph(
     X: Objects,
@@ -42,6 +54,9 @@ def neighbor_graph(
     *,
     sample_rate: float = SAMPLE_RATE,
     tol: float = TOL,
+    checkpoint: Path = None,
+    on_error: OnError = "raise",
+    timeout: float | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -65,6 +80,14 @@ def neighbor_graph(
         The share of the entries of a list that NN-Descent joins in one round.
     tol : float, default=0.001
         NN-Descent stops when a round changes no more than this share of all entries.
+    checkpoint : path or None, default=None
+        A file that keeps every pair that a function of your own has evaluated, so that the same call goes on where it
+        was stopped, by whatever. For named similarities it keeps the finished graph. See `covey.CRS`.
+    on_error : {"raise", "lowest"}, default="raise"
+        What happens if the similarity fails for a pair. "raise" ends the work. With "lowest" the pair counts as similar
+        as the least similar pair before it. See `covey.CRS`.
+    timeout : float or None, default=None
+        How many seconds one evaluation of a function of your own may take. See `covey.CRS`.
     random_state : int, RandomState instance or None, default=None
         The seed of NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -78,22 +101,25 @@ def neighbor_graph(
     NeighborGraph
     """
     check_n_neighbors(n_neighbors)
-    _check_options(sample_rate, tol, n_jobs)
-    space = collect(X, resolve(similarity)).space(n_jobs)
-    method = choose_method(method, space, n_neighbors)
-    with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
-        bar.watch(lambda: (space.n_done(), space.n_expected))
-        return build(space, n_neighbors, method, generator(random_state), sample_rate=sample_rate, tol=tol)
-
-
-def _check_options(sample_rate: float, tol: float, n_jobs: int | None) -> None:
-    """Raise an error that names the option if one of these is out of range."""
-    if not (isinstance(sample_rate, Real) and 0 < sample_rate <= 1):
-        raise ValueError(f"sample_rate must be in (0, 1], got {sample_rate!r}.")
-    if not (isinstance(tol, Real) and 0 <= tol <= 1):
-        raise ValueError(f"tol must be in [0, 1], got {tol!r}.")
-    if not (n_jobs is None or isinstance(n_jobs, Integral)):
-        raise TypeError(f"n_jobs must be an int or None, got {n_jobs!r}.")
+    options = {"sample_rate": sample_rate, "tol": tol, "n_jobs": n_jobs}
+    care: dict[str, Any] = {"checkpoint": checkpoint, "on_error": on_error, "timeout": timeout}
+    validate_parameter_constraints({**OPTIONS, **CONSTRAINTS}, {**options, **care}, "neighbor_graph")
+    with careful(collect(X, resolve(similarity)), **care) as collection:
+        space = collection.space(n_jobs)
+        method = choose_method(method, space, n_neighbors)
+        asked = {"method": method, "n_neighbors": n_neighbors, "random_state": random_state, **options}
+        kept = finished_parts(collection, asked)
+        if kept is not None and FINISHED in kept.results:
+            return read_graph(kept)
+        rng = generator(seed_of(random_state, collection.checkpoint))
+        with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
+            bar.watch(lambda: (space.n_done(), space.n_expected))
+            graph = build(space, n_neighbors, method, rng, sample_rate=sample_rate, tol=tol)
+        if kept is not None:
+            write_graph(kept, graph)
+        report = None if collection.checkpoint is None else collection.checkpoint.report()
+        failures = collection.similarity.failures
+        return replace(graph, checkpoint=report, n_failed=0 if failures is None else failures.n)
 
 
 def choose_method(method: str, space: Space, k: int) -> str:

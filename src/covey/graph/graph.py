@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from covey.arrays import Floats, Indices
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
+from covey.similarity.checkpoint import CheckpointReport
 from covey.similarity.matrices import check_csr, looks_like_distances
 from covey.similarity.similarity import CONVERSIONS
 from covey.similarity.types import SparseMatrix
@@ -34,6 +35,10 @@ class NeighborGraph:
         The mean similarity of all pairs, if all were scored while the graph was made.
     estimated_recall : Recall or None
         The share of true neighbors in an approximate graph, estimated from random pairs.
+    checkpoint : CheckpointReport or None
+        What a checkpoint has saved, if there was one.
+    n_failed : int
+        For how many pairs the similarity has failed, if this did not end the work.
     """
 
     indices: Indices
@@ -42,6 +47,8 @@ class NeighborGraph:
     method: str = "given"
     mean_similarity: float | None = None
     estimated_recall: Recall | None = None
+    checkpoint: CheckpointReport | None = None
+    n_failed: int = 0
 
     def __post_init__(self) -> None:
         """Check the lists and make them read-only: compiled code follows them without checks of its own."""

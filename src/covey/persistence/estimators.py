@@ -22,6 +22,10 @@ MOST_JOBS = 4096
 OF_SCIKIT_LEARN = ("_skl", "_metadata_request")
 """How the names begin under which scikit-learn itself keeps settings, such as callbacks, on any estimator."""
 
+NEVER_SAVED = {"checkpoint"}
+"""Parameters that files do not hold. A path tells about the machine on which the file was made, and whoever loads the
+file must not be made to write to a path that a stranger has chosen."""
+
 
 def find_class(name: str) -> Any:
     """The class that files call by this name."""
@@ -66,6 +70,11 @@ def check_class(estimator: Any) -> Any:
 def is_estimator(value: Any) -> bool:
     """Whether a value is an estimator rather than a plain value."""
     return isinstance(value, BaseEstimator)
+
+
+def saved_parameters(estimator: Any) -> dict[str, Any]:
+    """The parameters that files hold. Those that they do not hold have their defaults after loading."""
+    return {name: value for name, value in estimator.get_params(deep=False).items() if name not in NEVER_SAVED}
 
 
 def saved_state(estimator: Any) -> dict[str, Any]:

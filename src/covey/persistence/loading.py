@@ -21,7 +21,7 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
-from covey.persistence.estimators import find_class, restored
+from covey.persistence.estimators import NEVER_SAVED, find_class, restored
 from covey.persistence.format import FORMAT, JSON, KEYS, UnknownNameError, most_json
 from covey.persistence.old import format_1
 from covey.persistence.records import RECORDS
@@ -161,7 +161,7 @@ class EstimatorReader(Reader):
         if not _is_estimator(encoded):
             raise ValueError(f"an estimator must have parameters and a state, got {shown(encoded)}")
         cls = find_class(name)
-        unknown = typed(content["parameters"], dict).keys() - set(cls._get_param_names())
+        unknown = typed(content["parameters"], dict).keys() - (set(cls._get_param_names()) - NEVER_SAVED)
         if unknown:
             raise ValueError(f"parameters {sorted(unknown)} are unknown")
         parameters, state = (

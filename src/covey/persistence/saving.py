@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from covey.persistence.estimators import check_class, is_estimator, restored, saved_state
+from covey.persistence.estimators import check_class, is_estimator, restored, saved_parameters, saved_state
 from covey.persistence.format import FORMAT, JSON, most_json
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityWriter
@@ -97,7 +97,7 @@ class EstimatorWriter(Writer):
     def estimator(self, estimator: Any) -> Any:
         """An estimator, fitted or not, as JSON."""
         cls = check_class(estimator)
-        parameters, state = estimator.get_params(deep=False), saved_state(estimator)
+        parameters, state = saved_parameters(estimator), saved_state(estimator)
         encoded = {
             "parameters": {name: self._field(name, value, "parameter ") for name, value in parameters.items()},
             "state": {name: self._field(name, value) for name, value in state.items()},

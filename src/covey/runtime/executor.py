@@ -106,10 +106,14 @@ class Executor:
             return list(threads.map(work, tasks))
 
     def in_batches(
-        self, function: Callable[[Any, Any], NDArray[Any]], i: NDArray[Any], j: NDArray[Any]
+        self, function: Callable[[Any, Any], NDArray[Any]], i: NDArray[Any], j: NDArray[Any], fewest: int = BATCH
     ) -> NDArray[Any]:
-        """Return ``function(i, j)``, which yields a number for each pair. It is computed batch by batch."""
-        batches = [slice(start, start + BATCH) for start in range(0, i.size, BATCH)]
+        """Return ``function(i, j)``, which yields a number for each pair. It is computed batch by batch.
+
+        All threads get a batch, unless it would have less than `fewest` pairs.
+        """
+        size = min(BATCH, max(fewest, -(-i.size // self._n_threads())))
+        batches = [slice(start, start + size) for start in range(0, i.size, size)]
         values = self.run(lambda batch: function(i[batch], j[batch]), batches)
         return np.concatenate(values) if values else np.empty(0)
 

@@ -55,16 +55,16 @@ class FileParcel:
     """A pickled value in a file of this machine. A worker keeps only the value that it has opened last."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self.path = path
 
     def open(self) -> Any:
         """Return the value."""
         global _last_read
         path, value = _last_read
-        if path != self._path:
-            with open(self._path, "rb") as file:
+        if path != self.path:
+            with open(self.path, "rb") as file:
                 value = unpacked(file.read())
-            _last_read = self._path, value
+            _last_read = self.path, value
         return value
 
 

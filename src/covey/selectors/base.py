@@ -23,6 +23,7 @@ from covey.runtime.executor import reaches_other_machines
 from covey.runtime.progress import log_to_standard_error_if_nowhere, progress
 from covey.runtime.random import generator
 from covey.selectors.cluster import Cluster
+from covey.selectors.finished import Finished
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import clusters
 from covey.selectors.members import members_of
@@ -30,6 +31,7 @@ from covey.selectors.side_by_side import find, find_side_by_side
 from covey.selectors.state import (
     COUNT,
     FEATURES,
+    NOT_SAVED,
     PROTOTYPES,
     RATE,
     ROWS,
@@ -39,10 +41,13 @@ from covey.selectors.state import (
     has_indices_of_prototypes,
     names_fit_features,
 )
+from covey.similarity import precautions
+from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collect import collect
 from covey.similarity.collection import Collection
 from covey.similarity.inputs import take_rows
 from covey.similarity.named import is_precomputed, resolve
+from covey.similarity.precautions import careful, seed_of
 from covey.similarity.types import Labels, Objects
 
 logger = logging.getLogger("covey")
@@ -106,6 +111,8 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         "sample_indices_": ROWS,
         "n_evaluations_": COUNT,
         "scan_rate_": RATE,
+        "checkpoint_": NOT_SAVED,
+        "n_failed_": NOT_SAVED,
         **FEATURES,
     }
     _fitted_facts: ClassVar[Facts] = {
@@ -139,8 +146,10 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         self._validate_params()
         collection = collect(X, resolve(self.similarity), self)
         self._check_fit(len(collection), **wishes)
-        rng = check_random_state(getattr(self, "random_state", None))
-        selection = self._choose(collection, clusters(y, len(collection)), y, rng)
+        with careful(collection, **self._precautions()) as collection:
+            rng = check_random_state(seed_of(getattr(self, "random_state", None), collection.checkpoint))
+            selection = self._choose(collection, clusters(y, len(collection)), y, rng)
+            self._report(collection)
         found = selection.prototypes
         self.prototypes_: dict[Hashable, Prototype] = {prototype.label: prototype for prototype in found}
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
@@ -241,6 +250,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         """
         found: list[Prototype] = []
         details: dict[Hashable, Any] = {}
+        finished = Finished(self, self._finished_parts(collection, groups))
         n_pairs, verbose, n_jobs = 0, getattr(self, "verbose", 0), getattr(self, "n_jobs", None)
         elsewhere = len(groups) > 1 and not collection.remembers and reaches_other_machines(n_jobs)
         make = partial(Cluster, collection=collection, n_jobs=None if elsewhere else n_jobs, merged=self._merges())
@@ -254,7 +264,8 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
                 bar.note(f"cluster {label!r}, {number} of {len(groups)}")
                 bar.watch(partial(_done_and_total, list(found), cluster, len(collection)))
                 with callbacks.part(f"cluster {label}"):
-                    answer = find(self, cluster, generator(rng)) if answers is None else next(answers)
+                    find_here = partial(find, self, cluster, generator(rng))
+                    answer = next(answers) if answers else finished.get(cluster, number, find_here)
                 found.append(answer.prototype)
                 details[label] = answer.details
                 if verbose > 1 or (verbose == 1 and not bar.shown):
@@ -263,9 +274,33 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         self._set_details(details, len(collection))
         return Selection(found, sum(prototype.n_evaluations for prototype in found), n_pairs)
 
+    def _precautions(self) -> dict[str, Any]:
+        """Return the parameters of precautions that the selector has."""
+        return {name: getattr(self, name) for name in precautions.CONSTRAINTS if hasattr(self, name)}
+
+    def _finished_parts(self, collection: Collection, groups: Groups) -> Checkpoint | None:
+        """Return the checkpoint if it keeps finished clusters. Refuse one that has those of another run."""
+        wishes = [self._wishes(*group) for group in groups]
+        parameters = {"selector": type(self).__name__, **self.get_params()}
+        return precautions.finished_parts(collection, parameters, y=groups, wishes=wishes)
+
+    def _report(self, collection: Collection) -> None:
+        """Set what is known about failures and about the checkpoint."""
+        for name in {"checkpoint_", "n_failed_"} & vars(self).keys():
+            delattr(self, name)
+        if collection.checkpoint is not None:
+            self.checkpoint_ = collection.checkpoint.report()
+        if collection.similarity.failures is not None:
+            self.n_failed_ = collection.similarity.failures.n
+
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Any]:
         """Do what `select` does, and also return what `_set_details` needs to know about the cluster."""
         return self.select(cluster, rng), None
+
+    def _restored_details(self, details: Any, prototype: Prototype) -> Any:
+        """Return the details of a cluster as a checkpoint has kept them. Raise ValueError if they cannot be true."""
+        if details is not None:
+            raise ValueError(f"details must be None, got {details!r}")
 
     def _set_details(self, details: dict[Hashable, Any], n: int) -> None:
         """Set further fitted attributes from the details of each cluster. The number of all objects is n."""

@@ -20,10 +20,13 @@ from covey.runtime.callbacks import with_callbacks
 from covey.selectors.base import Groups, Selection, Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.fitting import whole_or_nothing
-from covey.selectors.state import NOT_SAVED, FittedState
+from covey.selectors.state import NOT_SAVED, ROWS_OR_NONE, FittedState
 from covey.selectors.wishes import check_wishes
+from covey.similarity import precautions
 from covey.similarity.collection import Collection
+from covey.similarity.failures import OnError
 from covey.similarity.mean import as_threshold, mean_similarity
+from covey.similarity.precautions import Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 from covey.similarity.types import Labels, Objects
@@ -72,6 +75,18 @@ class CRS(Selector):
     sample_rate, tol : float, default=0.7, 0.001
         Parameters of NN-Descent: the share of the list entries that are joined in a round, and the share of changed
         entries at which it stops.
+    checkpoint : path or None, default=None
+        A file that keeps what the fit has paid for, so that the same call goes on where it was stopped, by whatever. It
+        keeps every pair that a function of your own has evaluated; these pairs also serve later fits with other
+        parameters, or with more objects. For named similarities it keeps finished clusters. Only one fit at a time can
+        use the file. `docs/reliability.md` says more.
+    on_error : {"raise", "lowest"}, default="raise"
+        What happens if the similarity fails for a pair: if it raises an error, returns no finite number, or exceeds
+        `timeout`. "raise" ends the fit with an error that names the two objects. With "lowest" the pair counts as
+        similar as the least similar pair before it, and a `covey.FailedPairsWarning` tells how many there were.
+    timeout : float or None, default=None
+        How many seconds one evaluation of a function of your own may take. The function is then called in processes of
+        its own, which are ended if they take longer. A batched function gets this time for each batch.
     random_state : int, RandomState instance or None, default=None
         Decides which pairs are sampled and the draws of NN-Descent. The same seed gives the same result for any
         `n_jobs`.
@@ -92,6 +107,10 @@ class CRS(Selector):
         How many similarities were computed.
     scan_rate_ : float
         `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
+    checkpoint_ : CheckpointReport
+        How many evaluations the checkpoint has saved. It is there only if there is a checkpoint.
+    n_failed_ : int
+        For how many pairs the similarity has failed. It is there only if ``on_error="lowest"``.
 
     Examples
     --------
@@ -116,6 +135,7 @@ class CRS(Selector):
         "refine": ["boolean"],
         "sample_rate": [Interval(Real, 0, 1, closed="right")],
         "tol": [Interval(Real, 0, 1, closed="both")],
+        **precautions.CONSTRAINTS,
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -136,6 +156,9 @@ class CRS(Selector):
         refine: bool = False,
         sample_rate: float = SAMPLE_RATE,
         tol: float = TOL,
+        checkpoint: Path = None,
+        on_error: OnError = "raise",
+        timeout: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -151,6 +174,9 @@ class CRS(Selector):
         self.refine = refine
         self.sample_rate = sample_rate
         self.tol = tol
+        self.checkpoint = checkpoint
+        self.on_error = on_error
+        self.timeout = timeout
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -204,6 +230,14 @@ class CRS(Selector):
 
     def _wishes(self, label: Hashable, members: Positions) -> dict[str, Any]:
         return self._asked.about(label, members)
+
+    def _restored_details(self, details: Any, prototype: Prototype) -> Any:
+        if self._asked.size is None:
+            return super()._restored_details(details, prototype)
+        first = ROWS_OR_NONE.check("details", details)
+        if first.shape != prototype.members.shape or not np.isin(first, np.append(prototype.members, -1)).all():
+            raise ValueError("details must be a row of the cluster for each member, or -1")
+        return first
 
     def _set_details(self, details: dict[Hashable, Any], n: int) -> None:
         self._first_covered_by: dict[Hashable, Any] = details

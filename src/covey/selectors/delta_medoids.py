@@ -28,7 +28,10 @@ from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.delta_medoids_pairs import BLOCK, EvaluatedSimilarities
 from covey.selectors.state import COUNT, Facts, FittedState, Rule
+from covey.similarity import precautions
+from covey.similarity.failures import OnError
 from covey.similarity.mean import as_threshold, mean_similarity
+from covey.similarity.precautions import Path
 from covey.similarity.similarity import SimilarityLike
 
 BATCH = 256
@@ -37,6 +40,9 @@ blocks; it does not change the result."""
 ROUNDED_BITS = 20
 """How many of the last of the 53 bits of a sum of similarities are ignored when sums are compared. They hold rounding
 errors, and without them sums that are equal in exact arithmetic are equal. With 20 bits, a million roundings fit."""
+
+STOPPED_BY = {"unchanged", "cycle", "max_iter", "one_shot"}
+"""What may end the iterations."""
 
 
 class DeltaMedoids(Selector):
@@ -59,6 +65,18 @@ class DeltaMedoids(Selector):
         fewer evaluations and gives more representatives.
     max_iter : int, default=50
         The most iterations.
+    checkpoint : path or None, default=None
+        A file that keeps what the fit has paid for, so that the same call goes on where it was stopped, by whatever. It
+        keeps every pair that a function of your own has evaluated; these pairs also serve later fits with other
+        parameters, or with more objects. For named similarities it keeps finished clusters. Only one fit at a time can
+        use the file. `docs/reliability.md` says more.
+    on_error : {"raise", "lowest"}, default="raise"
+        What happens if the similarity fails for a pair: if it raises an error, returns no finite number, or exceeds
+        `timeout`. "raise" ends the fit with an error that names the two objects. With "lowest" the pair counts as
+        similar as the least similar pair before it, and a `covey.FailedPairsWarning` tells how many there were.
+    timeout : float or None, default=None
+        How many seconds one evaluation of a function of your own may take. The function is then called in processes of
+        its own, which are ended if they take longer. A batched function gets this time for each batch.
     random_state : int, RandomState instance or None, default=None
         Decides which pairs are sampled if the homogeneity is not computed exactly.
     n_jobs : int or None, default=None
@@ -82,6 +100,10 @@ class DeltaMedoids(Selector):
         The most iterations that a cluster took.
     stopped_by_ : dict
         What ended the iterations of each label: "unchanged", "cycle", "max_iter" or "one_shot".
+    checkpoint_ : CheckpointReport
+        How many evaluations the checkpoint has saved. It is there only if there is a checkpoint.
+    n_failed_ : int
+        For how many pairs the similarity has failed. It is there only if ``on_error="lowest"``.
 
     Notes
     -----
@@ -110,6 +132,7 @@ class DeltaMedoids(Selector):
         "strict": ["boolean"],
         "one_shot": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        **precautions.CONSTRAINTS,
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -118,7 +141,7 @@ class DeltaMedoids(Selector):
         "n_iter_": COUNT,
         "stopped_by_": Rule(
             "a dict of labels and what ended their iterations",
-            lambda value: type(value) is dict and {*value.values()} <= {"unchanged", "cycle", "max_iter", "one_shot"},
+            lambda value: type(value) is dict and {*value.values()} <= STOPPED_BY,
         ),
     }
     _fitted_facts: ClassVar[Facts] = {
@@ -135,6 +158,9 @@ class DeltaMedoids(Selector):
         strict: bool = True,
         one_shot: bool = False,
         max_iter: int = 50,
+        checkpoint: Path = None,
+        on_error: OnError = "raise",
+        timeout: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -144,6 +170,9 @@ class DeltaMedoids(Selector):
         self.strict = strict
         self.one_shot = one_shot
         self.max_iter = max_iter
+        self.checkpoint = checkpoint
+        self.on_error = on_error
+        self.timeout = timeout
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -170,6 +199,12 @@ class DeltaMedoids(Selector):
             n_orphans=int(np.sum(sizes == 1)),
         )
         return prototype, (n_iter, stopped_by)
+
+    def _restored_details(self, details: Any, prototype: Prototype) -> tuple[int, str]:
+        n_iter, stopped_by = details
+        if stopped_by not in STOPPED_BY:
+            raise ValueError(f"the iterations cannot have been ended by {stopped_by!r}")
+        return COUNT.check("n_iter", n_iter), stopped_by
 
     def _set_details(self, details: dict[Any, tuple[int, str]], n: int) -> None:
         self.n_iter_ = max(n_iter for n_iter, _ in details.values())

@@ -26,6 +26,9 @@ from covey.selectors import ds3_admm, ds3_facility
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.state import COUNT, NUMBER, ROWS, WEIGHTS, Facts, FittedState, n_objects
+from covey.similarity import precautions
+from covey.similarity.failures import OnError
+from covey.similarity.precautions import Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import Space
 
@@ -93,6 +96,18 @@ class DS3(Selector):
         The relative duality gap at which iterations stop for p = 2. A larger gap at the end gives a warning for any p.
     max_iter : int, default=3000
         The most iterations for p = 2.
+    checkpoint : path or None, default=None
+        A file that keeps what the fit has paid for, so that the same call goes on where it was stopped, by whatever. It
+        keeps every pair that a function of your own has evaluated; these pairs also serve later fits with other
+        parameters, or with more objects. For named similarities it keeps finished clusters. Only one fit at a time can
+        use the file. `docs/reliability.md` says more.
+    on_error : {"raise", "lowest"}, default="raise"
+        What happens if the similarity fails for a pair: if it raises an error, returns no finite number, or exceeds
+        `timeout`. "raise" ends the fit with an error that names the two objects. With "lowest" the pair counts as
+        similar as the least similar pair before it, and a `covey.FailedPairsWarning` tells how many there were.
+    timeout : float or None, default=None
+        How many seconds one evaluation of a function of your own may take. The function is then called in processes of
+        its own, which are ended if they take longer. A batched function gets this time for each batch.
     n_jobs : int or None, default=None
         How many threads, for compiled similarities, or processes, for slow Python functions, share the work. As in
         joblib, None means 1 and -1 means all cores.
@@ -121,6 +136,10 @@ class DS3(Selector):
         `n_evaluations_` as a share of the evaluations that all pairs within clusters would take, which is 1.
     n_iter_ : int
         The most iterations that a cluster took.
+    checkpoint_ : CheckpointReport
+        How many evaluations the checkpoint has saved. It is there only if there is a checkpoint.
+    n_failed_ : int
+        For how many pairs the similarity has failed. It is there only if ``on_error="lowest"``.
 
     Notes
     -----
@@ -156,6 +175,7 @@ class DS3(Selector):
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        **precautions.CONSTRAINTS,
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
@@ -184,6 +204,9 @@ class DS3(Selector):
         sigma: float = 1.0,
         tol: float = 1e-3,
         max_iter: int = 3000,
+        checkpoint: Path = None,
+        on_error: OnError = "raise",
+        timeout: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -196,6 +219,9 @@ class DS3(Selector):
         self.sigma = sigma
         self.tol = tol
         self.max_iter = max_iter
+        self.checkpoint = checkpoint
+        self.on_error = on_error
+        self.timeout = timeout
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -234,6 +260,14 @@ class DS3(Selector):
         )
         outliers = prototype.members[prototype.covered_by < 0]
         return prototype, Details(solution.n_iter, solution.gap, cluster.rows[rows], weights, outliers)
+
+    def _restored_details(self, details: Any, prototype: Prototype) -> Details:
+        found = Details(*details)
+        rows, outliers = ROWS.check("rows", found.rows), ROWS.check("outliers", found.outliers)
+        weights = WEIGHTS.check("weights", found.weights)
+        if rows.size != weights.size or not np.isin(np.concatenate([rows, outliers]), prototype.members).all():
+            raise ValueError("rows and outliers must be members of the cluster")
+        return Details(COUNT.check("n_iter", found.n_iter), NUMBER.check("gap", found.gap), rows, weights, outliers)
 
     def _set_details(self, details: dict[Any, Details], n: int) -> None:
         found = list(details.values())

@@ -32,7 +32,10 @@ from covey.selectors.sharpened_lists import NEAR, POOLED_FROM, Lists, in_both_di
 from covey.selectors.sharpened_representatives import RepresentativeSet
 from covey.selectors.state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
 from covey.selectors.wishes import size_in_rows
+from covey.similarity import precautions
 from covey.similarity.collection import Collection
+from covey.similarity.failures import OnError
+from covey.similarity.precautions import Path
 from covey.similarity.remembered import remembered
 from covey.similarity.space import Space
 from covey.similarity.types import Labels
@@ -88,6 +91,18 @@ class Sharpened(Selector):
     max_rounds : int, default=5
         In a round every representative may be exchanged once. At most so many rounds are made; they end before if the
         loss hardly falls any more. More rounds lower the loss of the training objects, but hardly the error of others.
+    checkpoint : path or None, default=None
+        A file that keeps what the fit has paid for, so that the same call goes on where it was stopped, by whatever. It
+        keeps every pair that a function of your own has evaluated; these pairs also serve later fits with other
+        parameters, or with more objects. For named similarities it keeps finished clusters. Only one fit at a time can
+        use the file. `docs/reliability.md` says more.
+    on_error : {"raise", "lowest"}, default="raise"
+        What happens if the similarity fails for a pair: if it raises an error, returns no finite number, or exceeds
+        `timeout`. "raise" ends the fit with an error that names the two objects. With "lowest" the pair counts as
+        similar as the least similar pair before it, and a `covey.FailedPairsWarning` tells how many there were.
+    timeout : float or None, default=None
+        How many seconds one evaluation of a function of your own may take. The function is then called in processes of
+        its own, which are ended if they take longer. A batched function gets this time for each batch.
     random_state : int, RandomState instance or None, default=None
         Decides in which order representatives are exchanged and the draws of NN-Descent. An inner selector without a
         seed of its own gets one from here. The same seed gives the same result for any `n_jobs`.
@@ -121,6 +136,10 @@ class Sharpened(Selector):
         time counts, up to the number of all pairs.
     scan_rate_ : float
         `n_evaluations_` as a share of the evaluations that all pairs of objects of all classes would take.
+    checkpoint_ : CheckpointReport
+        How many evaluations the checkpoint has saved. It is there only if there is a checkpoint.
+    n_failed_ : int
+        For how many pairs the similarity has failed. It is there only if ``on_error="lowest"``.
 
     See Also
     --------
@@ -159,6 +178,7 @@ class Sharpened(Selector):
         "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "margins": [StrOptions({"exact", "listed"})],
         "max_rounds": [Interval(Integral, 0, None, closed="left")],
+        **precautions.CONSTRAINTS,
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -179,6 +199,9 @@ class Sharpened(Selector):
         n_neighbors: int | str = "auto",
         margins: str = "exact",
         max_rounds: int = MAX_ROUNDS,
+        checkpoint: Path = None,
+        on_error: OnError = "raise",
+        timeout: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -189,6 +212,9 @@ class Sharpened(Selector):
         self.n_neighbors = n_neighbors
         self.margins = margins
         self.max_rounds = max_rounds
+        self.checkpoint = checkpoint
+        self.on_error = on_error
+        self.timeout = timeout
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -197,6 +223,13 @@ class Sharpened(Selector):
     def similarity(self) -> Any:
         """The similarity of the inner selector."""
         return getattr(self.selector, "similarity", "cosine")
+
+    def _precautions(self) -> dict[str, Any]:
+        """Return the own parameters of precautions. What they leave open is taken from the inner selector."""
+        left_open = {"checkpoint": None, "on_error": "raise", "timeout": None}
+        own = super()._precautions()
+        inner = {name: getattr(self.selector, name, value) for name, value in left_open.items()}
+        return {name: inner[name] if value == left_open[name] else value for name, value in own.items()}
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
         """Select representatives of one cluster as the inner selector does; there is nothing to tell it apart from."""

@@ -138,6 +138,39 @@ FEATURES = {"n_features_in_": optional(WIDTH), "feature_names_in_": optional(NAM
 """The attributes that scikit-learn sets for the columns of X. They are there only if X was a table."""
 
 
+def _picks_members(found: Prototype) -> Any:
+    once = 0 < found.indices.size == np.unique(found.indices).size
+    return once and np.isin(found.indices, found.members).all()
+
+
+PROTOTYPE_FIELDS: Mapping[str, Rule] = {
+    "label": LABEL,
+    "members": ROWS,
+    "indices": ROWS,
+    "gains": WEIGHTS,
+    "coverage": SHARE,
+    "covered_by": ROWS_OR_NONE,
+    "homogeneity": NUMBER,
+    "threshold": NUMBER,
+    "n_evaluations": COUNT,
+    "scan_rate": RATE,
+    "n_orphans": COUNT,
+}
+"""The rule of each field of a prototype."""
+
+PROTOTYPE_FACTS: Facts = {
+    "members must ascend": lambda found: found.members.size > 0 and (np.diff(found.members) > 0).all(),
+    "indices must be some of the members, each once": _picks_members,
+    "gains must have one entry for each of the indices": lambda found: found.gains.size == found.indices.size,
+    "covered_by must have one entry for each of the members": lambda found: found.covered_by.size == found.members.size,
+    "covered_by must be -1 or one of the indices": lambda found: np.isin(
+        found.covered_by, np.append(found.indices, -1)
+    ).all(),
+    "n_orphans must not exceed the number of members": lambda found: found.n_orphans <= found.members.size,
+}
+"""What must be true of the fields of a prototype together."""
+
+
 def declared(cls: type) -> dict[str, Rule]:
     """Return the rule of each attribute that `fit` may set, as the class and its base classes declare them."""
     found: dict[str, Rule | type] = _gathered(cls, "_fitted_state")

@@ -6,6 +6,7 @@ against its members. `collections/` has one class for each kind of objects. No l
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from itertools import chain
 from typing import Any, Protocol, Self
 
@@ -51,9 +52,12 @@ class Collection(Sized, ABC):
         The X that the user has passed. It is None if the collection holds only a part of X.
     remembers : bool
         Whether the collection remembers what its spaces have evaluated. A copy in another process would not.
+    checkpoint : Checkpoint or None
+        Where a run on this collection keeps what it has paid for. Parts of the collection do not have it.
     """
 
     remembers = False
+    checkpoint: Any = None
 
     def __init__(self, similarity: Similarity, objects: Any, rows: Positions | None = None, given: Any = None) -> None:
         self.similarity, self.objects, self.given = similarity, objects, given
@@ -74,6 +78,12 @@ class Collection(Sized, ABC):
         if positions.size == len(self) and np.array_equal(positions, np.arange(positions.size)):
             return self
         return self._take(positions)
+
+    def under(self, similarity: Similarity) -> Self:
+        """Return the same members under the same similarity that behaves in another way if it fails."""
+        changed = copy(self)
+        changed.similarity = similarity
+        return changed
 
     def alone(self) -> "Collection":
         """Return the members without what they would need to be compared with other members of X."""
@@ -130,6 +140,11 @@ class Collection(Sized, ABC):
         `n_jobs` threads or processes work on it, as joblib counts them.
         """
         return self.against(self, n_jobs)
+
+    def is_costly(self) -> bool:
+        """Say whether an evaluation may take longer than to look it up, as that of a user's own function may."""
+        space = self.take(np.arange(min(len(self), 1))).space()
+        return not (space.cheap or space.screened)
 
     @abstractmethod
     def against(self, others: Self, n_jobs: int | None = None) -> Space:

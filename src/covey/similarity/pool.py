@@ -1,27 +1,29 @@
 """Processes for Python functions that hold the interpreter lock, so that threads cannot speed them up.
 
-1. The first pairs are timed. Processes are used only if the remaining work takes longer than `WORTH_IT`.
+1. The first pairs are timed: `TIMED` of them, or as many as take `WORTH_IT` seconds. Processes are used only if the
+   remaining work takes longer than that.
 2. The caller, which holds the objects and the function, travels to each worker once: by a file on this machine, or as
    the result of a task on a Dask cluster.
 3. The pairs are shared out in batches of about `BATCH_SECONDS`, so that sending them costs next to nothing.
 4. If the caller cannot be written or read, a warning says so once, and this process does all the work.
 
 A worker answers with the values of its batch, or with the error that a single process would have raised. The values and
-their order are those of a single process. Evaluations are counted by the space that uses the pool.
+their order are those of a single process. Each batch is handed on as soon as those before it are there. Evaluations are
+counted by the space that uses the pool.
 """
 
 import math
-import time
 import warnings
 import weakref
+from collections.abc import Iterator
 from typing import Any, Protocol
 
-import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from covey.arrays import Floats, Indices
 from covey.runtime.executor import reaches_other_machines
 from covey.runtime.workers import LOST, Outcome, Shared, UnsendableError, attempt, has_arrived
+from covey.similarity.steps import Steps
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
@@ -61,69 +63,95 @@ class Caller(Protocol):
 
     similarity: Any
 
+    @property
+    def unit(self) -> int:
+        """How many pairs the function takes in one call."""
+        ...
+
     def __call__(self, i: Indices, j: Indices) -> Floats:
-        """Return the values of the pairs."""
+        """Return the values of the pairs, with NaN for failures if the work goes on in spite of them."""
+        ...
+
+    def notes(self) -> list[str]:
+        """Return descriptions of the failures since the last call, and forget them."""
+        ...
+
+    def names(self, i: int, j: int) -> str:
+        """Name the two objects of a pair."""
         ...
 
 
-class Pool:
-    """Lets several processes work for a caller.
+Part = tuple[Floats, list[str]]
+"""The values of some pairs that follow each other, and descriptions of failures among them."""
 
-    Attributes
-    ----------
-    n_under_way : int
-        How many values of the current call the workers have sent back.
-    """
+
+class Pool:
+    """Lets several processes work for a caller."""
 
     def __init__(self, n_jobs: int | None) -> None:
-        self.n_under_way = 0
         self._n_jobs = n_jobs
-        self._seconds: float | None = None  # how long one pair takes
+        self._steps: Steps | None = None
         self._shared: Shared | None = None
 
-    def call(self, caller: Caller, i: Indices, j: Indices) -> Floats:
-        """Return ``caller(i, j)``, computed by several processes if that is faster.
+    def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[Part]:
+        """Yield what ``caller(i, j)`` returns, part by part, computed by several processes if that is faster.
 
         Every call on one pool must pass the same caller.
         """
+        if self._steps is None:
+            self._steps = Steps(caller.unit)
         if not reaches_other_machines(self._n_jobs) and effective_n_jobs(self._n_jobs) == 1:
-            return caller(i, j)
-        start = time.perf_counter()
-        first = caller(i[:TIMED], j[:TIMED]) if self._seconds is None else np.empty(0)
-        if first.size:
-            self._seconds = (time.perf_counter() - start) / first.size
-        i, j = i[first.size :], j[first.size :]
-        seconds = self._seconds or 0.0
-        if seconds * i.size <= WORTH_IT:
-            return np.concatenate([first, caller(i, j)])
+            yield from self._here(caller, i, j)
+            return
+        for part in self._here(caller, i, j):
+            yield part
+            i, j = i[part[0].size :], j[part[0].size :]
+            seconds = self._steps.seconds / self._steps.n_done
+            if (self._steps.n_done >= TIMED or self._steps.seconds > WORTH_IT) and seconds * i.size > WORTH_IT:
+                break
+        else:
+            return
         try:
-            return np.concatenate([first, *self._share_out(caller, i, j, seconds)])
+            for part in self._share_out(caller, i, j, seconds):
+                yield part
+                i, j = i[part[0].size :], j[part[0].size :]
         except UnsendableError as error:
             self._n_jobs = 1
             warn_once(caller.similarity, error)
-            return np.concatenate([first, caller(i, j)])
-        finally:
-            self.n_under_way = 0
+            yield from self._here(caller, i, j)
 
-    def _share_out(self, caller: Caller, i: Indices, j: Indices, seconds: float) -> list[Floats]:
-        """Let the workers compute batches of pairs, which take so many seconds each, and return the values in order."""
+    def _here(self, caller: Caller, i: Indices, j: Indices) -> Iterator[Part]:
+        """Let this process do the work, in short steps."""
+        assert self._steps is not None
+        for values in self._steps.run(caller, i, j):
+            yield values, caller.notes()
+
+    def _share_out(self, caller: Caller, i: Indices, j: Indices, seconds: float) -> Iterator[Part]:
+        """Let the workers compute batches of pairs, which take so many seconds each, and yield the values in order.
+
+        After a failure no further batches are sent. Those that are under way are waited for, because the workers would
+        go on with them.
+        """
         if self._shared is None:
             self._shared = Shared(caller, elsewhere=reaches_other_machines())
         n_processes = effective_n_jobs(self._n_jobs)  # Dask's scheduler is asked for it, so only now
+        # A function of many pairs gets the same pairs in each call as in one process. Its values may depend on them in
+        # the last bits, as those of matrix products do.
         size = min(math.ceil(BATCH_SECONDS / seconds), -(-i.size // n_processes))
+        size = -(-size // caller.unit) * caller.unit
         batches = [slice(start, start + size) for start in range(0, i.size, size)]
+        failures: list[Outcome] = []
+        parcel = self._shared.parcel
         outcomes = Parallel(n_jobs=n_processes, return_as="generator")(
-            delayed(_work)(self._shared.parcel, (i[batch], j[batch])) for batch in batches
+            delayed(_work)(parcel, (i[batch], j[batch])) for batch in batches if not failures
         )
-        parts, failures = [], []
-        # This waits for all outcomes, because workers would go on with batches that nobody waits for.
-        for batch, outcome in zip(batches, outcomes, strict=True):
+        for batch, outcome in zip(batches, outcomes, strict=False):
             if outcome.failed:
                 failures.append(outcome)
-            else:
-                parts.append(caller(i[batch], j[batch]) if outcome.lost else outcome.value)
-                self.n_under_way += parts[-1].size
-        return failures[0].result() if failures else parts
+            elif not failures:
+                yield answer(caller, i[batch], j[batch]) if outcome.lost else outcome.value
+        if failures:
+            failures[0].result()
 
 
 def warn_once(similarity: Any, error: UnsendableError) -> None:
@@ -145,4 +173,9 @@ def _work(parcel: Any, pairs: tuple[Indices, Indices]) -> Outcome:
     The pairs are one tuple, because joblib would scatter larger arrays on a Dask cluster, where they would be lost with
     a worker.
     """
-    return attempt(lambda: parcel.open()(*pairs)) if has_arrived(parcel) else LOST
+    return attempt(lambda: answer(parcel.open(), *pairs)) if has_arrived(parcel) else LOST
+
+
+def answer(caller: Caller, i: Indices, j: Indices) -> Part:
+    """Return the values of pairs, and descriptions of failures among them."""
+    return caller(i, j), caller.notes()

@@ -20,15 +20,14 @@ from covey.similarity.collection import Collection, Representatives
 from covey.similarity.equal import Distinct
 from covey.similarity.hashing import find_slot
 from covey.similarity.space import Space
-from covey.similarity.spot_check import watch_symmetry
+from covey.similarity.spot_check import watch
 
 Keys = NDArray[np.uint64]
 
 
 def remembered(collection: Collection) -> Collection:
     """Return the collection itself if its similarities are cheap, and else one that remembers them."""
-    space = collection.take(np.arange(min(len(collection), 1))).space()
-    if space.cheap or space.screened:
+    if not collection.is_costly():
         return collection
     return RememberedCollection(collection, np.arange(len(collection)), Memory(collection))
 
@@ -115,7 +114,7 @@ class RememberedCollection(Collection):
         return self._collection.representatives(positions)
 
     def space(self, n_jobs: int | None = None) -> Space:
-        return watch_symmetry(super().space(n_jobs), self.similarity, self.rows)
+        return watch(super().space(n_jobs), self.similarity, self.rows)
 
     def against(self, others: Self, n_jobs: int | None = None) -> "RememberedSpace":
         return RememberedSpace(self._memory, self._numbers, others._numbers, square=others is self, n_jobs=n_jobs)
@@ -125,7 +124,7 @@ class RememberedCollection(Collection):
         position = np.full(int(max(i.max(initial=0), j.max(initial=0), self._numbers.max())) + 1, -1, dtype=np.int32)
         position[self._numbers] = np.arange(self._numbers.size)
         i, j = position[i], position[j]
-        pairs = (i >= 0) & (j >= 0) & (i != j)
+        pairs = (i >= 0) & (j >= 0) & (i != j) & ~np.isnan(similarities)  # NaN marks those that have failed
         i, j, similarities = i[pairs], j[pairs], similarities[pairs]
         if self.similarity.symmetric:
             return np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([similarities, similarities])
@@ -159,11 +158,10 @@ class RememberedSpace(Space):
         self._unordered = memory.collection.similarity.symmetric
         super().__init__(left.size, right.size, square and self._unordered, n_jobs)
         self._space, self._table = memory.space(n_jobs), memory.table
-        self.hubs, self.exact_up_to = self._space.hubs, self._space.exact_up_to
+        self.hubs, self.exact_up_to, self.failures = self._space.hubs, self._space.exact_up_to, self._space.failures
         self._left, self._right = left.astype(np.uint64), right.astype(np.uint64)
 
-    def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
-        self.begin()
+    def score_or_nan(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
         a, b = self._left[i], self._right[j]
         if self._unordered:
             a, b = np.minimum(a, b), np.maximum(a, b)
@@ -175,27 +173,35 @@ class RememberedSpace(Space):
         new, first, again = np.unique(keys[missing], return_index=True, return_inverse=True)
         asked = missing[np.sort(first)]  # the function is called in the order of the pairs that were asked for
         scores = np.empty(new.size)
-        lower, higher = a[asked].astype(np.int32), b[asked].astype(np.int32)
-        scores[np.argsort(first)] = self._space.score(lower, higher, counted=False)
-        if counted:
-            self.count(new.size)
+        scores[np.argsort(first)] = self._evaluated(a[asked].astype(np.int32), b[asked].astype(np.int32), counted)
         self._table.store(new, scores)
         values[missing] = scores[again]
         return values
 
     def score_again(self, i: Indices, j: Indices) -> Floats:
-        scores = self._space.score(self._left[i].astype(np.int32), self._right[j].astype(np.int32), counted=False)
+        scores = self._space.score_again(self._left[i].astype(np.int32), self._right[j].astype(np.int32))
         self.count(i.size)
         return scores
 
-    def n_done(self) -> int:
-        return self.n_evaluations + self._space.n_done()  # the space itself counts only what is under way
+    def score_backward(self, i: Indices, j: Indices) -> Floats:
+        scores = self._space.score_backward(self._left[i].astype(np.int32), self._right[j].astype(np.int32))
+        self.count(i.size)
+        return scores
+
+    def _evaluated(self, i: Indices, j: Indices, counted: bool) -> Floats:
+        """Evaluate pairs, which are given by their numbers in the memory, and count each part when it is there."""
+        parts = []
+        for part in self._space.parts(i, j):
+            parts.append(part)
+            if counted:
+                self.count(part.size)
+        return np.concatenate(parts)
 
     def with_itself(self) -> Floats:
         return self._space.with_itself()[self._left.astype(np.intp)]
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
-        return self.score(i, j, counted=False)
+        return self.score_or_nan(i, j, counted=False)
 
 
 @njit(cache=True, nogil=True)

@@ -7,13 +7,14 @@ similarities that have names.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Floats
+from covey.similarity.failures import Failures, OnError
 
 Kind = Literal["rows", "strings", "mixed", "objects", "batches", "matrix"]
 """What a similarity compares. This decides which class of collections holds X."""
@@ -136,7 +137,14 @@ class Similarity:
         The most pairs that are passed in one call. `covey.batched` sets it.
     declared : bool
         Whether somebody has said if the similarity is symmetric. It is False for a plain function without an attribute
-        ``symmetric``. Some pairs are then asked in both directions; see `covey.AsymmetryWarning`.
+        ``symmetric``.
+    trusted : bool
+        Whether a few pairs are *not* asked again to check what the function promises (see `covey.AsymmetryWarning` and
+        `covey.NondeterminismWarning`). It is True for a function with an attribute ``trusted`` that is true.
+    timeout : float or None
+        How many seconds one evaluation may take. A selector sets it.
+    failures : Failures or None
+        Notes the pairs for which the function fails, if such pairs do not end the work. A selector sets it.
 
     Examples
     --------
@@ -156,6 +164,9 @@ class Similarity:
     conversion: str | None = field(default=None, kw_only=True)
     batch_size: int = field(default=4096, kw_only=True)
     declared: bool = field(default=True, kw_only=True, compare=False)
+    trusted: bool = field(default=False, kw_only=True, compare=False)
+    timeout: float | None = field(default=None, kw_only=True, compare=False)
+    failures: Failures | None = field(default=None, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         if self.kind in ("objects", "batches") and not callable(self.function):
@@ -169,6 +180,13 @@ class Similarity:
         if self.conversion is not None:
             return f"from_distance({shown}, {self.conversion!r}{direction})"
         return f"Similarity({shown}{direction})"
+
+    def under(self, on_error: OnError, timeout: float | None) -> "Similarity":
+        """Return the similarity as one fit uses it: what happens if it fails, and how long an evaluation may take."""
+        failures = Failures() if on_error == "lowest" else None
+        return (
+            replace(self, failures=failures, timeout=timeout) if failures is not None or timeout is not None else self
+        )
 
     def convert(self, values: Floats) -> Floats:
         """Turn distances into similarities. Values that are similarities already stay as they are."""

@@ -13,7 +13,7 @@ A space also carries the threads that may work on it, so that no later stage has
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices, Integers
 from covey.runtime.executor import Executor
+from covey.similarity.failures import Failures
 
 INTERRUPTED_AFTER = 1024
 """How many pairs of a function that is not compiled are scored at most before `interrupt` is called. At a millisecond a
@@ -90,7 +91,7 @@ class Space(ABC):
     n_evaluations : int
         How many similarities were computed so far.
     n_checks : int
-        How many of these have checked whether the similarity is symmetric (`spot_check.py`).
+        How many of these have only checked whether the similarity can be trusted (`spot_check.py`).
     n_expected : int or None
         How many similarities will have been computed in the end, or None as long as this is not known.
     interrupt : callable or None
@@ -99,6 +100,8 @@ class Space(ABC):
         How many pairs are scored at most before `interrupt` is called, if no threads are used.
     before_first : callable or None
         Called once, before the first pairs are scored.
+    failures : Failures or None
+        Notes the pairs for which the similarity fails, if such pairs do not end the work.
     """
 
     threaded = False
@@ -115,15 +118,22 @@ class Space(ABC):
         self.interrupt: Callable[[], None] | None = None
         self.interrupted_after = INTERRUPTED_AFTER
         self.before_first: Callable[[], None] | None = None
+        self.failures: Failures | None = None
         self._lock = threading.Lock()
         self._of_copies: Floats | None = None
 
     def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
         """Return the similarities s(left[i[t]], right[j[t]]).
 
-        Pass ``counted=False`` for pairs that were counted when they were estimated.
+        Pass ``counted=False`` for pairs that were counted when they were estimated. Pairs for which the similarity has
+        failed count as least similar, if there are `failures` to note them.
         """
         self.begin()
+        values = self.score_or_nan(i, j, counted)
+        return values if self.failures is None else self.failures.settled(values)
+
+    def score_or_nan(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
+        """Return the similarities of pairs, and NaN for those for which the similarity has failed."""
 
         def score_batch(a: Indices, b: Indices) -> Floats:
             values = self._evaluate(a, b)
@@ -133,14 +143,35 @@ class Space(ABC):
 
         if self.threaded:
             return self.executor.in_batches(score_batch, i, j)
-        alone = self.n_jobs in (None, 1)  # several processes share out all pairs at once
-        step = self.interrupted_after if alone and self.interrupt is not None else max(i.size, 1)
-        values = [score_batch(i[start : start + step], j[start : start + step]) for start in range(0, i.size, step)]
+        values = []
+        for part in self.parts(i, j):
+            values.append(part)
+            if counted:
+                self.count(part.size)
         return np.concatenate(values) if values else np.empty(0)
 
+    def parts(self, i: Indices, j: Indices) -> Iterator[Floats]:
+        """Compute the similarities of pairs without counting them, and yield those of the first pairs first.
+
+        What was yielded is there whatever happens afterwards, so that somebody can count it or write it to a file.
+        """
+        step = max(i.size, 1) if self.interrupt is None else self.interrupted_after
+        for start in range(0, i.size, step):
+            yield self._evaluate(i[start : start + step], j[start : start + step])
+
     def score_again(self, i: Indices, j: Indices) -> Floats:
-        """Score pairs even if something is known about them already, because the other direction was scored."""
-        return self.score(i, j)
+        """Evaluate pairs even if their similarities are known, to see whether they are the same again.
+
+        The answer has NaN where the similarity fails.
+        """
+        return self.score_or_nan(i, j)
+
+    def score_backward(self, i: Indices, j: Indices) -> Floats:
+        """Evaluate s(j[t], i[t]) of a square space even if s(i[t], j[t]) is known, to see whether both are the same.
+
+        The answer has NaN where the similarity fails.
+        """
+        return self.score_or_nan(j, i)
 
     def begin(self) -> None:
         """Do what has to be done before the first pairs are scored, once."""
@@ -242,12 +273,16 @@ class RenumberedSpace(Space):
         self.threaded, self.cheap = space.threaded, space.cheap
         super().__init__(space.n_left, space.n_right, space.symmetric, space.n_jobs)
         self._space, self._order = space, order
+        self.failures = space.failures
 
     def count(self, evaluations: int) -> None:
         self._space.count(evaluations)
 
     def begin(self) -> None:
         self._space.begin()
+
+    def parts(self, i: Indices, j: Indices) -> Iterator[Floats]:
+        return self._space.parts(self._order[i], self._order[j])
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         return self._space._evaluate(self._order[i], self._order[j])

@@ -8,5 +8,7 @@ Other folders say what a file means; this one only gets its content in and out.
 - `packed.py` opens text and bytes that may be packed by gzip, bzip2, xz or Zstandard, within the same limits.
 - `encoding.py` finds the encoding of a text.
 - `delimiter.py` finds the sign between the columns of a text table.
+- `journal.py` is a file that grows block by block and survives whatever stops its writer.
+- `arrays.py` writes arrays and plain values as bytes, and reads such bytes without trusting them.
 - `errors.py` holds `FileFormatError`, the one error that a broken file raises.
 """

@@ -55,7 +55,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         _finish(temporary, replaced)
         os.replace(temporary, target)
         with suppress(OSError):  # not every system can open a folder, and not every file system can sync one
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -68,7 +68,7 @@ def _finish(path: Path, mode: int | None) -> None:
         os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Wait until the system has written the names of a folder's files to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

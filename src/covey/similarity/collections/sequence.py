@@ -18,7 +18,7 @@ from covey.similarity.numbers import check_rows, like
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 from covey.similarity.spaces.functions import BatchCaller, Caller, CompiledCaller, FunctionSpace, PairCaller
-from covey.similarity.spot_check import watch_symmetry
+from covey.similarity.spot_check import watch
 
 
 class SequenceCollection(Collection):
@@ -40,7 +40,7 @@ class SequenceCollection(Collection):
         return int(self.objects.shape[1]) if sp.issparse(self.objects) or is_numeric(self.objects) else None
 
     def space(self, n_jobs: int | None = None) -> Space:
-        return watch_symmetry(super().space(n_jobs), self.similarity, self.rows)
+        return watch(super().space(n_jobs), self.similarity, self.rows)
 
     def against(self, others: Self, n_jobs: int | None = None) -> FunctionSpace:
         caller = self._caller(others, "object")

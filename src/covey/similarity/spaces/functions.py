@@ -1,13 +1,14 @@
 """Any objects under a function of the user's own, which takes one pair a call, many pairs a call, or is compiled by
 numba.
 
-A `Caller` calls the function. If something goes wrong, its error names the two objects. A caller can be sent to other
-processes. A `FunctionSpace` decides in which process a caller works, checks the values that it returns, and counts
-them.
+A `Caller` calls the function. If something goes wrong, its error names the two objects, or it notes what has happened
+and goes on. A caller can be sent to other processes. A `FunctionSpace` decides in which process a caller works, checks
+the values that it returns, and counts them.
 """
 
 from abc import ABC, abstractmethod
 from array import array
+from collections.abc import Iterator
 from functools import lru_cache
 from numbers import Real
 from typing import Any
@@ -15,13 +16,12 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Floats, Indices, Positions
+from covey.similarity.failures import MOST_EXAMPLES
 from covey.similarity.pool import Pool
 from covey.similarity.similarity import LARGEST, Similarity
 from covey.similarity.space import Space
-
-CHUNK = 1 << 16
-"""The most pairs of Python objects that are held in arrays at a time. Each pair takes two references and a result of 8
-bytes each, so that the arrays take one and a half megabytes."""
+from covey.similarity.steps import Steps
+from covey.similarity.timed import TimedPool
 
 
 class Caller(ABC):
@@ -50,15 +50,25 @@ class Caller(ABC):
     ) -> None:
         self.similarity, self._left, self._right = similarity, left, right
         self._left_names, self._right_names, self._left_noun = left_names, right_names, left_noun
+        self._goes_on = similarity.failures is not None
+        self._notes: list[str] = []
 
     @property
-    def n_under_way(self) -> int:
-        """How many values the current call has computed so far."""
-        return 0
+    def unit(self) -> int:
+        """How many pairs the function takes in one call."""
+        return 1
 
     @abstractmethod
     def __call__(self, i: Indices, j: Indices) -> Floats:
-        """Return the function's own values for the pairs (left[i[t]], right[j[t]])."""
+        """Return the function's own values for the pairs (left[i[t]], right[j[t]]).
+
+        If the work goes on in spite of failures, the value of a pair for which the function fails is NaN.
+        """
+
+    def notes(self) -> list[str]:
+        """Return descriptions of the failures since the last call, and forget them."""
+        notes, self._notes = self._notes, []
+        return notes
 
     def names(self, i: int, j: int) -> str:
         """Name the two objects of a pair."""
@@ -76,36 +86,39 @@ class Caller(ABC):
         """Return the error for a pair for which the function itself has failed."""
         return RuntimeError(f"The similarity of {self.names(i, j)} raised {_brief(error)}.")
 
+    def note(self, i: int, j: int, what: str) -> None:
+        """Note what has happened with a pair, if few were noted so far."""
+        if len(self._notes) < MOST_EXAMPLES:
+            self._notes.append(f"That of {self.names(i, j)} {what}.")
+
 
 class PairCaller(Caller):
     """Calls a plain Python function once a pair. Both sides are arrays of objects."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self._n_before, self._values = 0, array("d")  # the chunks that are done, and the current one
-
-    @property
-    def n_under_way(self) -> int:
-        return self._n_before + len(self._values)
-
     def __call__(self, i: Indices, j: Indices) -> Floats:
-        starts = range(0, i.size, CHUNK)
-        chunks = [self._call_chunk(start, i[start : start + CHUNK], j[start : start + CHUNK]) for start in starts]
-        self._n_before, self._values = 0, array("d")
-        return np.concatenate(chunks) if chunks else np.empty(0)
-
-    def _call_chunk(self, start: int, i: Indices, j: Indices) -> Floats:
         # When a pair fails, the array holds the results before it, so that its length is the position of that pair.
         values = array("d")
-        self._n_before, self._values = start, values
         try:
             values.extend(map(self.similarity.function, self._left.take(i), self._right.take(j)))
-        except Exception as error:
-            raise self._error_of_pair(i[len(values)], j[len(values)], error) from error
-        if len(values) < i.size:  # the function has raised StopIteration, which `extend` takes for the end
-            stop = StopIteration()
-            raise self.failure(i[len(values)], j[len(values)], stop) from stop
+            error: Exception = StopIteration()  # `extend` takes it for the end if the function raises it
+        except Exception as raised:
+            error = raised
+        failed = len(values)
+        if failed < i.size:
+            if not self._goes_on:
+                raise self._error_of_pair(i[failed], j[failed], error) from error
+            self.note(i[failed], j[failed], f"raised {_brief(error)}")
+            values.append(np.nan)
+            values.extend(map(self._value_or_nan, i[failed + 1 :], j[failed + 1 :]))
         return np.frombuffer(values)
+
+    def _value_or_nan(self, i: int, j: int) -> float:
+        """Return the value of one pair, or NaN if the function fails."""
+        try:
+            return float(self.similarity.function(self._left[i], self._right[j]))
+        except Exception as error:
+            self.note(i, j, f"raised {_brief(error)}")
+            return np.nan
 
     def _error_of_pair(self, i: int, j: int, error: Exception) -> Exception:
         """Return the error for a pair after a failure.
@@ -125,23 +138,28 @@ class PairCaller(Caller):
 class BatchCaller(Caller):
     """Calls a function that scores many pairs at once. Each side is a list, an array or a CSR array."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self._n_under_way = 0
-
     @property
-    def n_under_way(self) -> int:
-        return self._n_under_way
+    def unit(self) -> int:
+        return self.similarity.batch_size
 
     def __call__(self, i: Indices, j: Indices) -> Floats:
         size = self.similarity.batch_size
         values = np.empty(i.size)
         for start in range(0, i.size, size):
-            self._n_under_way = start
             batch = slice(start, start + size)
-            values[batch] = self._call_batch(i[batch], j[batch])
-        self._n_under_way = 0
+            values[batch] = (self._halves if self._goes_on else self._call_batch)(i[batch], j[batch])
         return values
+
+    def _halves(self, i: Indices, j: Indices) -> Floats:
+        """Return the values of a batch. If the function fails, ask for each half of it, down to single pairs."""
+        try:
+            return self._call_batch(i, j)
+        except Exception as error:
+            if i.size == 1:
+                self.note(i[0], j[0], f"raised {_brief(error.__cause__ or error)}")
+                return np.array([np.nan])
+        middle = i.size // 2
+        return np.concatenate([self._halves(i[:middle], j[:middle]), self._halves(i[middle:], j[middle:])])
 
     def _call_batch(self, i: Indices, j: Indices) -> Floats:
         span = f"in the batch of {i.size} pairs from {self.names(i[0], j[0])} on"
@@ -167,57 +185,98 @@ class CompiledCaller(Caller):
 
     def __call__(self, i: Indices, j: Indices) -> Floats:
         values = np.full(i.size, np.nan)
-        try:
-            if isinstance(self._left, np.ndarray):
-                _dense_loop(self.similarity.function)(self._left, self._right, i, j, values)
-            else:
-                a, b = self._left, self._right
-                loop = _csr_loop(self.similarity.function)
-                loop(a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, values)
-        except Exception as error:
-            if type(error).__module__.startswith("numba"):
-                raise TypeError(
-                    "similarity does not compile on these rows; a numba function takes two rows f(x, y), or, if X is "
-                    f"CSR, f(columns_x, values_x, columns_y, values_y), and returns a number: {_brief(error)}."
-                ) from error
-            failed = int(np.flatnonzero(~np.isnan(values)).max(initial=-1)) + 1  # values are filled in order
-            raise self.failure(i[failed], j[failed], error) from error
+        start = 0
+        while start < i.size:
+            try:
+                self._loop(i[start:], j[start:], values[start:])
+                break
+            except Exception as error:
+                if type(error).__module__.startswith("numba"):
+                    raise TypeError(
+                        "similarity does not compile on these rows; a numba function takes two rows f(x, y), or, if X "
+                        "is CSR, f(columns_x, values_x, columns_y, values_y), and returns a number: "
+                        f"{_brief(error)}."
+                    ) from error
+                # Values are filled in order.
+                failed = start + int(np.flatnonzero(~np.isnan(values[start:])).max(initial=-1)) + 1
+                if not self._goes_on:
+                    raise self.failure(i[failed], j[failed], error) from error
+                self.note(i[failed], j[failed], f"raised {_brief(error)}")
+                start = failed + 1
         return values
+
+    def _loop(self, i: Indices, j: Indices, values: Floats) -> None:
+        """Compute the values of pairs one after the other."""
+        if isinstance(self._left, np.ndarray):
+            _dense_loop(self.similarity.function)(self._left, self._right, i, j, values)
+        else:
+            a, b = self._left, self._right
+            loop = _csr_loop(self.similarity.function)
+            loop(a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, i, j, values)
 
 
 class FunctionSpace(Space):
     """Objects that are scored by a user's function, in this process or in several."""
 
     def __init__(self, caller: Caller, n_left: int, n_right: int, square: bool, n_jobs: int | None) -> None:
-        self.threaded = isinstance(caller, CompiledCaller)  # compiled code does not hold the interpreter lock
-        super().__init__(n_left, n_right, square and caller.similarity.symmetric, n_jobs)
-        self._caller, self._similarity = caller, caller.similarity
-        self._pool = Pool(1 if self.threaded else n_jobs)
-        if self._similarity.kind == "batches":  # the batches are the same whether there may be an interrupt or not
-            size = self._similarity.batch_size
-            self.interrupted_after = size * max(self.interrupted_after // size, 1)
+        similarity = caller.similarity
+        compiled = isinstance(caller, CompiledCaller)
+        # Compiled code does not hold the interpreter lock, so that threads can share it. Which value a failed pair gets
+        # depends on the order of the pairs, which threads do not keep.
+        self.threaded = compiled and similarity.failures is None and similarity.timeout is None
+        super().__init__(n_left, n_right, square and similarity.symmetric, n_jobs)
+        self._caller, self._similarity, self.failures = caller, similarity, similarity.failures
+        if similarity.timeout is not None:
+            self._pool: Pool | TimedPool = TimedPool(n_jobs, similarity.timeout)
+        else:
+            self._pool = Pool(1 if compiled else n_jobs)
+        self._steps = Steps()
 
     def with_itself(self) -> Floats:
         if self._similarity.conversion is None:
             return np.ones(self.n_left)
         return self._similarity.convert(np.zeros(self.n_left))
 
-    def n_done(self) -> int:
-        return self.n_evaluations + self._pool.n_under_way + self._caller.n_under_way
+    def parts(self, i: Indices, j: Indices) -> Iterator[Floats]:
+        if self.threaded:
+            yield from self._steps.run(lambda a, b: self.executor.in_batches(self._evaluate, a, b, fewest=1), i, j)
+            return
+        start = 0
+        for values, notes in self._pool.parts(self._caller, i, j):
+            part = slice(start, start + values.size)
+            yield self._checked(i[part], j[part], values, notes)
+            start = part.stop
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
-        values = self._pool.call(self._caller, i, j)
+        return self._checked(i, j, self._caller(i, j), self._caller.notes())
+
+    def _checked(self, i: Indices, j: Indices, values: Floats, notes: list[str]) -> Floats:
+        """Turn the values of the function into similarities. A value that cannot be one is a failure.
+
+        The notes describe pairs for which the function has failed. If the work goes on in spite of failures, the
+        similarity of such pairs is NaN.
+        """
         bad = ~(np.abs(values) < LARGEST)
-        if bad.any():
-            first = int(np.flatnonzero(bad)[0])
-            raise ValueError(self._caller.complaint(i[first], j[first], f"returned {values[first]}"))
-        if self._similarity.conversion is not None and values.size and values.min() < 0:
-            least = int(np.argmin(values))
-            raise ValueError(
-                f"The distance of {self._caller.names(i[least], j[least])} is {values[least]}, but a distance must not "
-                "be negative; pass a similarity without covey.from_distance."
+        if self._similarity.conversion is not None:
+            bad |= values < 0
+        if not bad.any():
+            return self._similarity.convert(values)
+        first = int(np.flatnonzero(bad)[0])
+        if self.failures is None:
+            raise self._refusal(i[first], j[first], float(values[first]))
+        if not notes:
+            self._caller.note(i[first], j[first], f"returned {values[first]}")
+        self.failures.note(int(bad.sum()), notes or self._caller.notes())
+        return np.where(bad, np.nan, self._similarity.convert(np.where(bad, 0.0, values)))
+
+    def _refusal(self, i: int, j: int, value: float) -> ValueError:
+        """Return the error for a pair whose value cannot be a similarity, or a distance."""
+        if self._similarity.conversion is not None and value < 0:
+            return ValueError(
+                f"The distance of {self._caller.names(i, j)} is {value}, but a distance must not be negative; pass a "
+                "similarity without covey.from_distance."
             )
-        return self._similarity.convert(values)
+        return ValueError(self._caller.complaint(i, j, f"returned {value}"))
 
 
 @lru_cache(maxsize=64)
@@ -248,7 +307,7 @@ def _csr_loop(function: Any) -> Any:
     return loop
 
 
-def _brief(error: Exception) -> str:
+def _brief(error: BaseException) -> str:
     """Describe an error in one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return ": ".join([type(error).__name__, *lines[:1]])

@@ -1,0 +1,65 @@
+"""A process that answers questions, and that may be killed if it takes too long for one.
+
+``python -m covey.runtime.answering PATH`` unpickles a function from a file and says that it is ready. It then reads
+tuples of arguments from its standard input, calls the function, and writes an `Outcome` for each. Every message is
+pickled and stands behind its length. The process ends when its input does, even in the middle of a call, so that none
+is left when the process that asks has died. `covey.similarity.timed` starts such processes.
+"""
+
+import os
+import pickle
+import queue
+import signal
+import struct
+import sys
+import threading
+from typing import Any, BinaryIO
+
+from covey.runtime.workers import FileParcel, attempt
+
+LENGTH = struct.Struct("<Q")
+"""How the length of a message is written."""
+
+
+def write_message(stream: BinaryIO, message: Any) -> None:
+    """Write a message, and leave nothing of it in this process."""
+    content = pickle.dumps(message)
+    stream.write(LENGTH.pack(len(content)) + content)
+    stream.flush()
+
+
+def read_message(stream: BinaryIO) -> Any:
+    """Read a message. Raise EOFError if the other side has ended."""
+    header = stream.read(LENGTH.size)
+    content = stream.read(LENGTH.unpack(header)[0]) if len(header) == LENGTH.size else b""
+    if len(header) < LENGTH.size or len(content) < LENGTH.unpack(header)[0]:
+        raise EOFError
+    return pickle.loads(content)
+
+
+def _read_questions(stream: BinaryIO, questions: "queue.SimpleQueue[Any]") -> None:
+    """Read questions until the process that asks has ended, and then end this one."""
+    try:
+        while True:
+            questions.put(read_message(stream))
+    except EOFError:
+        os._exit(0)
+
+
+def main(path: str) -> None:
+    """Answer all questions. What the function prints goes to the standard error stream."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks is interrupted, and ends this process
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    sys.path[:] = read_message(sys.stdin.buffer)
+    opened = attempt(lambda: FileParcel(path).open())
+    write_message(answers, opened._replace(value=None))
+    questions: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_read_questions, args=(sys.stdin.buffer, questions), daemon=True).start()
+    while True:
+        arguments = questions.get()
+        write_message(answers, attempt(lambda arguments=arguments: opened.value(*arguments)))  # type: ignore[misc]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,260 @@
+"""A checkpoint: what a run has paid for, in a file, so that a later run does not pay for it again.
+
+The file is a journal (`storage/journal.py`) with blocks of these kinds:
+
+1. *About*, the first block: the similarity that the file belongs to, and a seed for runs without one of their own.
+2. *Objects*: the hash of the content of each object, 8 bytes. An object is known by its number in this list.
+3. *Pairs*: the numbers of two objects and their similarity, 16 bytes. NaN says that the similarity has failed.
+4. *Run* and *result*: for similarities that covey computes itself, which takes less time than to read them from a file,
+   what the run depends on, and its finished parts.
+
+How a run goes on:
+
+1. The file must belong to the same similarity, and X must hold all of its objects. X may hold more.
+2. A few kept pairs are evaluated again. If they have other values now, the similarity has changed in a way that its
+   fingerprint does not show, and the file is refused.
+3. The run is made again from its beginning. All its choices follow from the seed and from similarities, and those that
+   are kept are looked up. So it comes to where it was, and from there to the same end as a run that nothing has
+   disturbed.
+
+Kept pairs do not depend on what they were evaluated for. So a run with other parameters, or with more objects, finds
+among them whatever it needs.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.arrays import Flags, Floats, Hashes, Integers
+from covey.similarity.fingerprints import similarity_fingerprint
+from covey.similarity.similarity import Similarity
+from covey.storage.errors import FileFormatError
+from covey.storage.journal import Journal
+
+FORMAT = 1
+"""The version of the blocks."""
+ABOUT, OBJECTS, PAIRS, RUN, RESULT = range(1, 6)
+"""The kinds of blocks."""
+PAIR = np.dtype([("first", "<u4"), ("second", "<u4"), ("similarity", "<f8")])
+"""How a pair is written."""
+MOST_TEXT = 1 << 20
+"""The most bytes of a block of JSON. What covey writes has a few hundred."""
+
+Keys = NDArray[np.uint64]
+"""Pairs of objects as numbers: that of the first object times 2^32, plus that of the second."""
+
+
+@dataclass(frozen=True)
+class CheckpointReport:
+    """What a checkpoint has done for a run.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    n_saved : int
+        How many of the evaluations of this run an earlier one had made.
+    n_asked_again : int
+        How many kept pairs were evaluated again when the file was opened, to see whether the similarity is still the
+        same. They are not among the evaluations of the run.
+    n_kept : int
+        How many pairs the file holds now.
+    """
+
+    path: str
+    n_saved: int
+    n_asked_again: int
+    n_kept: int
+
+
+class Checkpoint:
+    """A checkpoint that is open, and what it holds.
+
+    Parameters
+    ----------
+    path : path
+        The file. It is made if it is not there.
+    similarity : Similarity
+        What the pairs are evaluated by. A file that belongs to another one is refused.
+
+    Attributes
+    ----------
+    seed : int
+        A random seed that all runs with this file share.
+    results : dict
+        The finished parts of the run, by name.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], similarity: Similarity) -> None:
+        self._journal = Journal(path)
+        self.path = str(self._journal.path)
+        self.n_saved = self.n_asked_again = self._n_new = 0
+        self.results: dict[str, bytes] = {}
+        self._hashes: Hashes = np.empty(0, dtype=np.uint64)
+        self._keys: Keys = np.empty(0, dtype=np.uint64)
+        self._values = np.empty(0)
+        self._run: str | None = None
+        try:
+            self.seed = self._read(similarity)
+        except BaseException:
+            self._journal.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.close()
+
+    def report(self) -> CheckpointReport:
+        """Return what the checkpoint has done so far."""
+        return CheckpointReport(self.path, self.n_saved, self.n_asked_again, self._keys.size + self._n_new)
+
+    def admit(self, hashes: Hashes) -> Integers:
+        """Return the numbers of objects, given the hashes of their contents. New objects are added to the file.
+
+        Refuse objects that lack some of those in the file, because then the file was made with other data.
+        """
+        lost = int(np.sum(~np.isin(self._hashes, hashes)))
+        if lost:
+            raise ValueError(
+                f"checkpoint must be of the same data, but {lost} of the {self._hashes.size} objects of {self.path!r} "
+                "are not in X; choose another file, or remove that one."
+            )
+        _, first = np.unique(hashes, return_index=True)
+        new = hashes[np.sort(first)]
+        new = new[~np.isin(new, self._hashes)]
+        if new.size:
+            self._journal.append(OBJECTS, new.astype("<u8").tobytes())
+            self._hashes = np.concatenate([self._hashes, new])
+        order = np.argsort(self._hashes)
+        return order[np.searchsorted(self._hashes, hashes, sorter=order)].astype(np.int64)
+
+    def look_up(self, keys: Keys) -> tuple[Floats, Flags]:
+        """Return the kept similarities of pairs, and which of the pairs are kept at all."""
+        if not self._keys.size:
+            return np.empty(keys.size), np.zeros(keys.size, dtype=np.bool_)
+        places = np.minimum(np.searchsorted(self._keys, keys), self._keys.size - 1)
+        return self._values[places], self._keys[places] == keys
+
+    def keep(self, keys: Keys, values: Floats) -> None:
+        """Write the similarities of pairs to the file."""
+        pairs = np.empty(keys.size, dtype=PAIR)
+        pairs["first"], pairs["second"] = keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)
+        pairs["similarity"] = values
+        self._journal.append(PAIRS, pairs.tobytes())
+        self._n_new += keys.size
+
+    def sample(self, most: int) -> tuple[Keys, Floats]:
+        """Return some of the kept pairs that have not failed: the first, the last, and others between them."""
+        sound = np.flatnonzero(~np.isnan(self._values))
+        some = sound[np.unique(np.linspace(0, sound.size - 1, min(most, sound.size)).astype(np.intp))]
+        return self._keys[some], self._values[some]
+
+    def begin_run(self, depends_on: Mapping[str, Any]) -> None:
+        """Say what the finished parts of the run depend on. Refuse a file that has those of another run."""
+        text = json.dumps(depends_on, sort_keys=True)
+        if self._run is None:
+            self._run = text
+            self._journal.append(RUN, text.encode())
+        elif self._run != text:
+            before = json.loads(self._run)
+            name = next(name for name in {**before, **depends_on} if before.get(name) != depends_on.get(name))
+            raise ValueError(
+                f"checkpoint must be of the same run, but {self.path!r} was made with another {name}: it has "
+                f"{before.get(name)!r} and this run {depends_on.get(name)!r}; choose another file, or remove that one."
+            )
+
+    def finish(self, name: str, content: bytes) -> None:
+        """Write a finished part of the run to the file."""
+        encoded = name.encode()
+        self._journal.append(RESULT, len(encoded).to_bytes(4, "little") + encoded + content)
+        self.results[name] = content
+
+    def _read(self, similarity: Similarity) -> int:
+        """Read the file, or begin a new one, and return its seed."""
+        fingerprint = similarity_fingerprint(similarity)
+        objects, pairs, about = [], [], None
+        for kind, content in self._journal.blocks():
+            if (kind == ABOUT) != (about is None):
+                raise self.damaged("its blocks are not in order")
+            if kind == ABOUT:
+                about = self._check_about(content, similarity, fingerprint)
+            elif kind == OBJECTS:
+                objects.append(self._array(content, np.dtype("<u8")))
+            elif kind == PAIRS:
+                pairs.append(self._array(content, PAIR))
+            elif kind == RUN:
+                self._run = json.dumps(self._json(content), sort_keys=True)
+            elif kind == RESULT:
+                self._read_result(content)
+            else:
+                raise self.damaged(f"it has a block of the unknown kind {kind}")
+        if about is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0])
+            made = {"format": FORMAT, "similarity": fingerprint, "in_words": repr(similarity), "seed": seed}
+            self._journal.append(ABOUT, json.dumps(made).encode())
+            return seed
+        self._take_in(np.concatenate([self._hashes, *objects]), np.concatenate([np.empty(0, PAIR), *pairs]))
+        return int(about["seed"])
+
+    def _check_about(self, content: bytes, similarity: Similarity, fingerprint: str) -> dict[str, Any]:
+        """Refuse a file of another format, or of another similarity."""
+        about = self._json(content)
+        if about.get("format") != FORMAT:
+            raise self.damaged(f"its format is {about.get('format')!r}, and this version of covey reads {FORMAT}")
+        seed = about.get("seed")
+        if type(seed) is not int or not 0 <= seed < 2**32:
+            raise self.damaged("its seed is no number below 2^32")
+        if about.get("similarity") != fingerprint:
+            raise ValueError(
+                f"checkpoint must be of the same similarity, but {self.path!r} was made with another one, "
+                f"{about.get('in_words')!s:.200}, and this is {similarity!r}; choose another file, or remove that one."
+            )
+        return about
+
+    def _take_in(self, hashes: Hashes, pairs: NDArray[Any]) -> None:
+        """Take what the file holds: check it, and sort the pairs so that they can be looked up."""
+        if np.unique(hashes).size != hashes.size:
+            raise self.damaged("an object is in it twice")
+        if pairs.size and max(pairs["first"].max(), pairs["second"].max()) >= hashes.size:
+            raise self.damaged("a pair has an object that is not in it")
+        if np.isinf(pairs["similarity"]).any():
+            raise self.damaged("a similarity is not finite")
+        keys = pair_keys(pairs["first"], pairs["second"])
+        self._keys, first = np.unique(keys, return_index=True)
+        self._values, self._hashes = pairs["similarity"][first].astype(np.float64), hashes.astype(np.uint64)
+
+    def _read_result(self, content: bytes) -> None:
+        end = 4 + int.from_bytes(content[:4], "little")
+        if len(content) < end:
+            raise self.damaged("the name of a result is cut off")
+        self.results[content[4:end].decode(errors="replace")] = content[end:]
+
+    def _json(self, content: bytes) -> dict[str, Any]:
+        try:
+            value = json.loads(content) if len(content) <= MOST_TEXT else None
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise self.damaged("a block is no JSON object")
+        return value
+
+    def _array(self, content: bytes, dtype: np.dtype[Any]) -> NDArray[Any]:
+        if len(content) % dtype.itemsize:
+            raise self.damaged("a block has an odd length")
+        return np.frombuffer(content, dtype=dtype)
+
+    def damaged(self, what: str) -> FileFormatError:
+        """Return the error for a file that holds something that cannot be."""
+        return FileFormatError(f"{self.path} cannot be read as a checkpoint: {what}; remove the file.")
+
+
+def pair_keys(first: NDArray[Any], second: NDArray[Any]) -> Keys:
+    """Return the keys of pairs of objects, which are given by their numbers in the file."""
+    return (first.astype(np.uint64) << np.uint64(32)) | second.astype(np.uint64)

@@ -1,0 +1,79 @@
+"""What happens if a similarity fails for a pair: the work ends with an error, or the pair counts as least similar.
+
+A function of the user's own may raise an error, return something that is no number, or hang. One such pair among
+millions need not cost a day's work. If the user says ``on_error="lowest"``, the work goes on:
+
+1. Whoever evaluates pairs answers NaN for those that have failed, and says what has happened.
+2. `Failures` counts them and keeps the first examples.
+3. A failed pair then gets the lowest similarity that the fit has seen until then, the pairs that were asked for along
+   with it included. So a failed pair is hardly ever among the neighbors of an object, and it does not pull a mean
+   further down than any other pair could.
+
+The pairs of a fit are asked for in the same order for any number of processes, so that the values are always the same.
+"""
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from covey.arrays import Floats
+
+OnError = Literal["raise", "lowest"]
+"""What to do if a similarity fails: end the work, or go on."""
+
+MOST_EXAMPLES = 5
+"""How many failures are described. The value is a matter of taste."""
+
+
+class FailedPairsWarning(UserWarning):
+    """A similarity has failed for some pairs, which count as least similar because of ``on_error="lowest"``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import covey
+    >>> def nearness(a, b):
+    ...     return 1 / (a - b) ** 2
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     selector = covey.CRS(2, similarity=nearness, on_error="lowest").fit([1, 2, 3, 2.0])
+    >>> selector.n_failed_, told[0].category.__name__
+    (1, 'FailedPairsWarning')
+    """
+
+
+@dataclass
+class Failures:
+    """The pairs for which a similarity has failed during a fit."""
+
+    n: int = 0
+    examples: list[str] = field(default_factory=list)
+    _lowest: float = np.inf
+
+    def note(self, n: int, examples: list[str]) -> None:
+        """Count so many more failures. The examples describe some of them."""
+        self.n += n
+        self.examples.extend(examples[: MOST_EXAMPLES - len(self.examples)])
+
+    def settled(self, values: Floats) -> Floats:
+        """Return similarities in which each NaN has become the lowest similarity that was seen so far.
+
+        If there is none at all yet, it becomes 0.
+        """
+        failed = np.isnan(values)
+        self._lowest = min(self._lowest, float(values[~failed].min(initial=np.inf)))
+        if not failed.any():
+            return values
+        return np.where(failed, self._lowest if np.isfinite(self._lowest) else 0.0, values)
+
+    def warn(self) -> None:
+        """Warn the user if there were any failures."""
+        if self.n:
+            pairs = "1 pair" if self.n == 1 else f"{self.n} pairs"
+            warnings.warn(
+                f"The similarity failed for {pairs}, which count as least similar: {' '.join(self.examples)}",
+                FailedPairsWarning,
+                stacklevel=5,
+            )

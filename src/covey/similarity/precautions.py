@@ -1,0 +1,92 @@
+"""Precautions of a run that may take long: what happens if the similarity fails or hangs, or if the process is stopped.
+
+A run works on a collection. `careful` makes it one whose similarity goes on after failures and does not wait for ever,
+and whose evaluations are kept in a checkpoint.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from covey.similarity.checkpoint import Checkpoint
+from covey.similarity.collection import Collection
+from covey.similarity.content import code_fingerprint
+from covey.similarity.failures import OnError
+from covey.similarity.fingerprints import data_fingerprint
+from covey.similarity.kept import kept
+
+Path = str | os.PathLike[str] | None
+"""Where a checkpoint lies, or None if there is none."""
+
+CONSTRAINTS: Mapping[str, Any] = {
+    "checkpoint": [str, os.PathLike, None],
+    "on_error": [StrOptions({"raise", "lowest"})],
+    "timeout": [Interval(Real, 0, None, closed="neither"), None],
+}
+"""Which values the parameters of precautions may have, in scikit-learn's words."""
+
+WITHOUT_EFFECT = {"n_jobs", "verbose", "checkpoint", "similarity", "timeout"}
+"""Parameters that a result does not depend on, or that a checkpoint compares in another way."""
+
+
+@contextmanager
+def careful(
+    collection: Collection, checkpoint: Path = None, on_error: OnError = "raise", timeout: float | None = None
+) -> Iterator[Collection]:
+    """Yield the collection with precautions. At the end, the checkpoint is closed, and failures are told to the user.
+
+    A collection that has precautions already, because an outer selector has taken them, is yielded as it is.
+    """
+    if collection.remembers or collection.checkpoint is not None:
+        yield collection
+        return
+    collection = collection.under(collection.similarity.under(on_error, timeout))
+    if checkpoint is None:
+        yield collection
+    else:
+        with Checkpoint(checkpoint, collection.similarity) as opened:
+            guarded = kept(collection.under(collection.similarity), opened)  # the caller's collection stays as it is
+            guarded.checkpoint = opened
+            yield guarded
+    if collection.similarity.failures is not None:
+        collection.similarity.failures.warn()
+
+
+def seed_of(random_state: Any, checkpoint: Checkpoint | None) -> Any:
+    """Return the random state of a run. With a checkpoint, a run that has no seed takes that of the checkpoint."""
+    if checkpoint is None:
+        return random_state
+    if not (random_state is None or isinstance(random_state, Integral)):
+        raise ValueError(
+            "random_state must be an int or None if there is a checkpoint, because a run that goes on has to draw the "
+            f"same numbers again, got {random_state!r}."
+        )
+    return checkpoint.seed if random_state is None else random_state
+
+
+def finished_parts(collection: Collection, parameters: Mapping[str, Any], **others: Any) -> Checkpoint | None:
+    """Return the checkpoint if it keeps finished parts of a run, which depend on all these parameters, or None.
+
+    It does so for similarities that covey computes itself. For a function of the user's own it keeps pairs, which do
+    not depend on parameters. A file that has parts of another run is refused.
+    """
+    checkpoint = collection.checkpoint
+    if checkpoint is None or collection.remembers:
+        return None
+    plain = {name: value for name, value in parameters.items() if name.rsplit("__", 1)[-1] not in WITHOUT_EFFECT}
+    data = f"{data_fingerprint(collection.rows, collection.content_hashes()):016x}"
+    checkpoint.begin_run({name: _in_short(value) for name, value in {**plain, "X": data, **others}.items()})
+    return checkpoint
+
+
+def _in_short(value: Any) -> Any:
+    """Return a value that JSON can hold and that changes when this one does."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, Real) else code_fingerprint(value)
