@@ -17,7 +17,9 @@ def new_axes() -> Any:
 
 
 def plain(text: Any) -> str:
-    """The text, legible and with its dollar signs escaped, because matplotlib takes what is between two of them for a formula.
+    """The text, legible and with its dollar signs escaped.
+
+    Matplotlib takes what is between two dollar signs for a formula.
 
     Examples
     --------

@@ -25,6 +25,8 @@ from covey.displays.text import legible, legible_parts
 from covey.runtime.extras import require
 from covey.storage.whole import whole
 
+FOLDER = Path(__file__).parent
+"""Where templates, style sheets and scripts are."""
 POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
@@ -56,7 +58,7 @@ def render(name: str, colors: Mapping[str, str], **values: Any) -> str:
     """Return the page that a template makes of the values, with the policy that protects it."""
     environment = _environment()
     style = f"\n{environment.get_template('page.css').render(colors=colors)}\n{_source(f'{name}.css')}"
-    script = _source(f"{name}.js") if Path(__file__).with_name(f"{name}.js").exists() else ""
+    script = _source(f"{name}.js") if (FOLDER / f"{name}.js").exists() else ""
     policy = POLICY.format(script=_hash(script) if script else "'none'", style=_hash(style))
     own = {"policy": _Made(policy), "own_style": _Made(style), "own_script": _Made(script) if script else None}
     page: str = environment.get_template(f"{name}.html").render(**values, **own)
@@ -76,7 +78,7 @@ def write_page(page: str, path: str | os.PathLike[str]) -> None:
 def _environment() -> Any:
     jinja2 = require("jinja2", "cli")
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,
         finalize=_inserted,
         trim_blocks=True,
@@ -102,7 +104,7 @@ def _json(value: Any) -> _Made:
 
 def _source(name: str) -> str:
     """Return a file of this folder. A browser takes every end of a line for a line feed before it computes a hash."""
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:
@@ -134,7 +136,9 @@ class _Reader(HTMLParser):
                 raise UnsafePageError("A page must have its own policy once, and no other.")
             self._policies.remove(given["content"])
         elif self._policies and tag in ("style", "script", "body", "link", "title"):
-            raise UnsafePageError(f"The policy must stand above everything that it is for, but {tag!r} stands above it.")
+            raise UnsafePageError(
+                f"The policy must stand above everything that it is for, but {tag!r} stands above it."
+            )
         if tag in self._missing and given.get("type") != "application/json":
             self._inside, self._text = tag, ""
 
