@@ -43,7 +43,7 @@ def _distances(edges: sp.csr_array) -> sp.csr_matrix:
     """Return the distances of neighbors as a symmetric matrix in one piece."""
     n = edges.shape[0]
     x, y = np.repeat(np.arange(n), np.diff(edges.indptr)), edges.indices
-    similarities = edges.data / (4 * unit_of(edges.data))  # so that distances and their squares have floats
+    similarities = edges.data / unit_of(edges.data)  # so that distances and their squares have floats
     distance = similarities.max(initial=0.0) - similarities
     longest = float(distance.max(initial=0.0)) or 1.0
     distance = np.maximum(distance, NO_DISTANCE * longest)

@@ -102,7 +102,7 @@ class RepresentativeSet:
     def unit(self) -> float:
         """Return a power of 2 in which margins and their squares have floats; 1 for usual similarities."""
         known = self._state.best_similarity
-        return 4 * unit if (unit := unit_of(known[np.isfinite(known)])) != 1.0 else 1.0
+        return unit_of(known[np.isfinite(known)])
 
     def margins(self, unit: float) -> Floats:
         """The margin of each object in this unit; of a representative, the one that it would have if it were none."""

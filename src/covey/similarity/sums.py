@@ -57,7 +57,7 @@ def unit_of(values: Floats, plain: float = PLAIN) -> float:
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0 or 1 / plain < largest < plain:
         return 1.0
-    return math.ldexp(1.0, max(math.frexp(largest)[1], -1021))  # 1 / unit is finite, too
+    return math.ldexp(1.0, min(max(math.frexp(largest)[1], -1020), 1020))  # so that a few units have a float, too
 
 
 def mean_and_deviation(values: Floats) -> tuple[float, float]:
