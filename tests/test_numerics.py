@@ -5,11 +5,13 @@ import re
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
 import covey
 from covey.coverage.gains import as_similarities
+from covey.dask.shards import Sums, mean_of_cluster, n_pairs
 from covey.graph.met import HashedPairs
 from covey.selectors.delta_medoids_pairs import EvaluatedSimilarities
 from covey.similarity.collect import collect
@@ -18,7 +20,7 @@ from covey.similarity.named import resolve
 from covey.similarity.pairs import draw_pairs
 from covey.similarity.sums import added, mean_and_deviation, mean_of, total_of
 
-N_GROUPS, SIZE = 6, 30
+N_GROUPS, SIZE = 6, 20
 SELECTORS = {
     "CRS, exact": lambda **options: covey.CRS(5, graph="exact", random_state=0, **options),
     "CRS, nn-descent": lambda **options: covey.CRS(5, graph="nn-descent", random_state=0, **options),
@@ -169,6 +171,18 @@ def test_other_similarities_of_tiny_and_huge_rows_are_right_or_refused(similarit
     assert all(re.match(REFUSED, refusal) for refusal in refusals)
 
 
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-200, 1.0, 1e100, 1e149, 1e200, 1e308])
+def test_gower_of_tiny_and_huge_columns_is_right_or_refused(scale):
+    frame = pd.DataFrame({"size": np.array([0.0, 1.0, -1.0]) * scale, "kind": ["a", "a", "b"]})
+    try:
+        found = scores(frame, "gower")
+    except ValueError as error:
+        message = str(error)
+        assert scale >= 1e150, message
+    else:
+        assert found.tolist() == pytest.approx([(0.5 + 1) / 2, (0.5 + 0) / 2, 0.0], rel=1e-12)
+
+
 def symmetric_matrix(n, seed=0):
     """Similarities from -1 to 1 as multiples of 2^-20, so that no sum of them is rounded. The diagonal is 1."""
     rng = np.random.default_rng(seed)
@@ -239,12 +253,16 @@ def test_classifiers_answer_alike_if_similarities_are_near_the_largest_float():
     assert answers[0] == answers[1]
 
 
-@pytest.mark.parametrize("power", [0, 500, 510])
-def test_dot_products_near_the_largest_float_are_right(power):
+@pytest.mark.parametrize("graph", ["exact", "nn-descent"])
+@pytest.mark.parametrize("power", [500, 510])
+def test_dot_products_near_the_largest_float_are_right(power, graph):
     """Rows that are 2^510 times as long have products that are 2^1020 times as large."""
-    X = np.random.default_rng(0).integers(-4, 5, size=(50, 3)).astype(np.float64)
-    X[:, 0] += 9  # so that the mean is far from 0
-    plain, scaled = (covey.CRS(5, similarity="dot").fit(rows) for rows in (X / 16, X / 16 * 2.0**power))
+    X = np.random.default_rng(0).integers(-40, 50, size=(400, 6)).astype(np.float64)
+    X[:, 0] += 90  # so that the mean is far from 0
+    plain, scaled = (
+        covey.CRS(5, similarity="dot", graph=graph, random_state=0).fit(rows)
+        for rows in (X / 256, X / 256 * 2.0**power)
+    )
     assert scaled.sample_indices_.tolist() == plain.sample_indices_.tolist()
     assert scaled.prototypes_[0].homogeneity == plain.prototypes_[0].homogeneity * 2.0 ** (2 * power)
 
@@ -270,6 +288,12 @@ def test_sums_that_have_no_float_have_a_mean():
     assert mean_of(added([1e308] * 7), 7) == 1e308
     assert added([1e308, 1e308, -1e308, -1e308]) == 0
     assert total_of(np.array([0.25, 0.5])) == 0.75
+
+
+def test_shards_of_a_cluster_have_a_mean_near_the_largest_float():
+    shards = [Sums(10**5, total_of(np.array([value]), n_pairs(10**5)), 0.0, 0) for value in (1e308, 5e307)]
+    assert mean_of_cluster(shards) == pytest.approx(7.5e307)
+    assert mean_of_cluster([Sums(4, 3.0, 1.0, 2)]) == pytest.approx(0.5)
 
 
 def test_gains_that_have_no_float_are_the_largest_float():
