@@ -73,7 +73,7 @@ class Facts:
     """What the driver must know of a shard before the first round.
 
     `n_copies` is the number of objects where a merged object counts as many times as its multiplicity says, and
-    `largest` the largest gain before anything is covered, as a float.
+    `largest` the largest gain before anything is covered, as a sum of weights.
     """
 
     n_objects: int
@@ -94,8 +94,8 @@ class CoverShard(Sized):
     starts : int array
         The object at place p covers the entries from starts[p] to starts[p + 1] of the next three arrays.
     covered, weights, copies_covered
-        The rows that are covered, what each adds to the gain, and the multiplicities. The rows of an object are
-        ascending, and multiplicities have the smallest type that holds them.
+        The rows that are covered, what each adds to the gain (scaled down, as in `gains.py`), and the multiplicities.
+        The rows of an object are ascending, and multiplicities have the smallest type that holds them.
     facts : Facts
         What the driver must know of this shard.
     """
