@@ -47,6 +47,7 @@ from covey.runtime.extras import require
 from covey.similarity.collection import Collection
 from covey.similarity.mean import as_threshold
 from covey.similarity.named import resolve
+from covey.similarity.sums import total_of
 
 
 @dataclass(frozen=True)
@@ -243,9 +244,9 @@ def link(shard: Shard, how: HowToLink, rng: np.random.Generator) -> Links:
     )
     several = np.flatnonzero(multiplicity > 1).astype(np.int32)
     pairs = n_pairs(multiplicity[several])
-    copies = float((pairs * space.of_copies(several)).sum()) if several.size else 0.0
+    copies = total_of(space.of_copies(several), pairs) if several.size else 0.0
     n = int(multiplicity.sum())
-    sums = Sums(n, mean * n_pairs(n) if n > 1 else 0.0, copies, int(pairs.sum()))
+    sums = Sums(n, total_of(np.array([mean]), n_pairs(n)) if n > 1 else 0.0, copies, int(pairs.sum()))
     rows = as_indices(shard.collection.rows)
     lists = NeighborLists.empty(len(rows), how.length)
     width = graph.indices.shape[1]

@@ -17,6 +17,7 @@ from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.graph.lists import NeighborLists
 from covey.runtime.sizes import Sized
 from covey.similarity.collection import Collection
+from covey.similarity.sums import Total, added, mean_of, total_of
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,8 @@ class Sums:
     """
 
     n: int
-    all: float
-    copies: float
+    all: Total
+    copies: Total
     n_copies: int
 
 
@@ -132,9 +133,10 @@ def mean_of_cluster(sums: Sequence[Sums]) -> float:
     """
     n_all, n_copies = n_pairs(sum(part.n for part in sums)), sum(part.n_copies for part in sums)
     n_seen = sum(n_pairs(part.n) - part.n_copies for part in sums)
-    copies = sum(part.copies for part in sums)
-    different = sum(part.all - part.copies for part in sums) / n_seen if n_seen else 0.0
-    return (copies + different * (n_all - n_copies)) / n_all
+    copies = added(part.copies for part in sums)
+    others = added(total for part in sums for total in (part.all, -part.copies))
+    different = mean_of(others, n_seen) if n_seen else 0.0
+    return mean_of(added([copies, total_of(np.array([different]), n_all - n_copies)]), n_all)
 
 
 def shortened(links: Links, k: int) -> Links:

@@ -122,8 +122,8 @@ def _check_entries(matrix: Any, similarity: Similarity) -> None:
     if matrix.max() >= LARGEST or matrix.min() <= -LARGEST:
         value, where = first_marked(matrix, np.abs(matrix.data if sp.issparse(matrix) else matrix) >= LARGEST)
         raise ValueError(
-            f"X must hold numbers below {LARGEST:g} in magnitude when it is precomputed, so that their sums stay "
-            f"finite, got {value} at {where}; scale X down."
+            f"X must hold numbers below {LARGEST:g} in magnitude when it is precomputed, so that they can be "
+            f"computed with, got {value} at {where}; scale X down."
         )
 
 
