@@ -1,5 +1,6 @@
 """The space of rows of numbers under a similarity that is made of one sum over coordinates."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -79,8 +80,8 @@ class RowSpace(Space):
             weights *= np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
             own = (own > 0).astype(np.float64)
         total = self._left.weighted_sum(weights)
-        # NumPy's `sum` always adds in the same order, while that of a BLAS product depends on the number of threads.
-        return float(((total * total).sum() - (multiplicity * own).sum()) / (n * (n - 1)))
+        # The columns of sets come in another order in each process, and `fsum` gives the same sum in any order.
+        return float((math.fsum(total * total) - (multiplicity * own).sum()) / (n * (n - 1)))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         assert self._measure.estimate is not None
