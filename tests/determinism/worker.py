@@ -112,7 +112,8 @@ def saved(classifier):
 
     A file keeps the parameters of its estimators, so that n_jobs is set back to its default first.
     """
-    for selector in (classifier.selector, classifier.selector_):
+    chosen = classifier.selector_
+    for selector in (classifier.selector, chosen, *([chosen.selector_] if hasattr(chosen, "selector_") else [])):
         with_jobs(selector, None)
     file = BytesIO()
     covey.save(classifier, file, notes={"names": {"alpha", "beta", "gamma", "delta"}})

@@ -10,7 +10,6 @@
 4. Offer the scores to the neighbor lists. Their total order makes the result independent of tiles and threads.
 """
 
-import math
 import threading
 from typing import Any
 
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from covey.arrays import Floats, Indices, Integers
 from covey.graph.lists import NeighborLists
 from covey.runtime.executor import share_out
+from covey.similarity.exact_sum import exact_sum, rounded
 from covey.similarity.space import Space
 
 TILE = 1024
@@ -41,7 +41,7 @@ def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -
         tiles = [(rows, columns) for rows, columns in tiles if rows <= columns]
     sums = space.executor.run(lambda tile: search.tile(*tile), tiles, products=True)
     scored = [value for value in sums if value is not None]
-    total = math.fsum(scored) / (1 if space.symmetric else 2) if scored else None
+    total = rounded(sum(scored)) / (1 if space.symmetric else 2) if scored else None
     return search.lists, total
 
 
@@ -95,8 +95,8 @@ class _Search:
         self.starts = range(0, space.n_left, self.step)
         self._locks = [threading.Lock() for _ in self.starts]
 
-    def tile(self, row: int, column: int) -> float | None:
-        """Search the tile that starts at this row and column; the sum of its similarities, if all were scored."""
+    def tile(self, row: int, column: int) -> int | None:
+        """Search the tile that starts at this row and column; the exact sum of its similarities, if all were scored."""
         rows, columns = slice(row, row + self.step), slice(column, column + self._width)
         if not self.space.screened:
             return self._score_tile(rows, columns)
@@ -126,15 +126,15 @@ class _Search:
             i, j = i[order], j[order]
         self.offer(block, i, j, self.space.score(i, j, counted=False))
 
-    def _score_tile(self, rows: slice, columns: slice) -> float:
-        """Score all pairs of a tile and offer them to the lists; the sum of their similarities."""
+    def _score_tile(self, rows: slice, columns: slice) -> int:
+        """Score all pairs of a tile and offer them to the lists; the exact sum of their similarities."""
         i, j, similarities = self.score_all(rows, columns)
         self.offer(rows, i, j, similarities)
         if self.others and self.space.symmetric:
             self.offer(columns, j, i, similarities)
         if self._multiplicity is not None:
             similarities = similarities * self._multiplicity[i] * self._multiplicity[j]
-        return float(similarities.sum())
+        return exact_sum(similarities)
 
     def score_all(self, rows: slice, columns: slice) -> tuple[Indices, Indices, Floats]:
         """Score all pairs of a tile; on the diagonal, only those that are pairs of different objects and come first."""

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices, Integers
+from covey.similarity.exact_sum import exact_sum, rounded
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 
@@ -37,13 +38,13 @@ class MatrixSpace(Space):
         return self._similarity.convert(np.asarray(self._matrix.diagonal(), dtype=np.float64))
 
     def mean(self, multiplicity: Integers) -> float | None:
-        n, total, step = int(multiplicity.sum()), 0.0, CHUNK // self.n_right + 1
+        n, total, step = int(multiplicity.sum()), 0, CHUNK // self.n_right + 1
         for start in range(0, self.n_left, step):
             block: Floats = self.estimates(slice(start, start + step), slice(None)) * multiplicity
             every = np.arange(len(block))
             block[every, start + every] *= 1 - 1 / multiplicity[start + every]  # an object makes no pair with itself
-            total += float((block.sum(axis=1) * multiplicity[start : start + step]).sum())
-        return total / (n * (n - 1))
+            total += exact_sum(block * multiplicity[start : start + step, None])
+        return rounded(total) / (n * (n - 1))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         block = self._matrix[rows, columns]
