@@ -2,7 +2,7 @@
 
     python -m tests.determinism.commands 2
 
-The number is that of --jobs. All commands run in one process, because starting takes longer than most of them.
+The number is that of --jobs, and also of days by which the clock is set forward. All commands run in one process, because starting takes longer than most of them.
 """
 
 import json
@@ -11,6 +11,7 @@ import sys
 from covey.__main__ import main
 from tests.cli.commands import iris
 from tests.determinism.cases import dicts
+from tests.determinism.worker import set_clock
 
 SELECT = ["select", "iris.csv", "--label", "species", "--features", "sepal_length,petal_length", "--seed", "3"]
 TEXTS = ["select", "iris.csv", "--text", "name", "--label", "species", "--seed", "3", "-k", "3"]
@@ -44,5 +45,6 @@ if __name__ == "__main__":
     with open("words.jsonl", "w", encoding="utf-8") as file:
         file.writelines(json.dumps({"words": words}) + "\n" for words in dicts(120))
     jobs = sys.argv[1]
+    set_clock(int(jobs))
     for command in COMMANDS:
         run([*command, "--jobs", jobs])

@@ -12,6 +12,7 @@ PLAIN = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": 
 TWO_BLAS_THREADS = {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
 
 SAME_BYTES = {
+    "another day": ({"days_later": 1}, {}),
     "another hash seed": ({}, {"PYTHONHASHSEED": "1"}),
     "a random hash seed": ({}, {"PYTHONHASHSEED": "random"}),
     "two jobs": ({"n_jobs": 2}, {}),
@@ -49,17 +50,18 @@ def start(module, argument, environment=(), folder=None):
     )
 
 
-def answer(process):
-    """What the process has printed, once it is done."""
-    out, err = process.communicate()
-    if process.returncode:
-        raise RuntimeError(f"A worker has ended with {process.returncode}:\n{err}")
-    return out
+def answers(processes):
+    """What each of the processes has printed, once all are done."""
+    printed = [process.communicate() for process in processes]
+    for process, (_, err) in zip(processes, printed, strict=True):
+        if process.returncode:
+            raise RuntimeError(f"A worker has ended with {process.returncode}:\n{err}")
+    return [out for out, _ in printed]
 
 
 def results(settings, environment=(), module="worker"):
     """The results of a worker under these settings."""
-    return json.loads(answer(start(module, json.dumps(settings), environment)))
+    return json.loads(answers([start(module, json.dumps(settings), environment)])[0])
 
 
 def differences(expected, found):

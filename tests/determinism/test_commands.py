@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.determinism.settings import answer, start
+from tests.determinism.settings import answers, start
 
 EXPECTED = {"few.covey", "few.csv", "few.csv.gz", "few.jsonl", "few.parquet", "map.html", "map.pdf", "map.png", "map.svg"}
 
@@ -16,8 +16,7 @@ def written(tmp_path_factory):
         start("commands", jobs, environment, folder)
         for (jobs, environment), folder in zip(settings, folders, strict=True)
     ]
-    for process in started:
-        answer(process)
+    answers(started)
     return [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders]
 
 

@@ -3,8 +3,9 @@
     python -m tests.determinism.worker '{"n_jobs": 2, "blocks": 7}'
 
 The settings are JSON: `n_jobs` is passed to estimators and functions that take it; `backend` and `backend_jobs` are those
-of a joblib context; `blocks` is the size of all blocks; `eager` lets processes call even the fastest function; `n` is the
-number of objects and `large` that of larger cases; `only` names the kinds of input. All else comes from the environment.
+of a joblib context; `blocks` is the size of all blocks; `eager` lets processes call even the fastest function;
+`days_later` sets the clock; `n` is the number of objects; `only` names the kinds of input. All else comes from the
+environment.
 """
 
 import dataclasses
@@ -13,8 +14,9 @@ import importlib
 import inspect
 import json
 import sys
+import time
 import warnings
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from io import BytesIO
 
 import joblib
@@ -22,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import covey
+from covey.graph import descent, met
 from tests.determinism.cases import INPUTS, SELECTORS, first, labels
 
 BLOCKS = {
@@ -40,6 +43,13 @@ BLOCKS = {
 }
 """The numbers that say how much is done at a time, by the modules that read them. They must not change any result."""
 
+LARGE = {
+    "landmarks": {(descent, "FEW"): 100},
+    "upper bounds": {(descent, "MANY"): 100, (descent, "MANY_COSTLY"): 100},
+    "forgotten pairs": {(descent, "MANY"): 100, (descent, "MANY_COSTLY"): 100, (met, "BITMAP_LIMIT"): 100},
+}
+"""The numbers of objects from which on NN-Descent works in other ways, and lower ones for each way."""
+
 
 def main(settings):
     warnings.simplefilter("ignore")  # DS3 says that it has stopped early, and small cases are of no use to processes
@@ -50,13 +60,19 @@ def main(settings):
         pool.WORTH_IT, pool.TIMED, pool.BATCH_SECONDS = 0.0, 5, 1e-4
     backend = settings.get("backend")
     context = joblib.parallel_config(backend, n_jobs=settings["backend_jobs"]) if backend else nullcontext()
-    digests = {}
+    set_clock(settings.get("days_later", 0))
+    digests, n, n_jobs = {}, settings.get("n", 60), settings.get("n_jobs")
     with context:
         for kind in settings.get("only", INPUTS):
-            for n in (settings.get("n", 60), settings.get("large")):
-                if n:
-                    add_results(digests, kind, n, settings.get("n_jobs"), n == settings.get("large"))
+            add_results(digests, kind, n, n_jobs)
+            add_large_graphs(digests, kind, 4 * n, n_jobs)
     print(json.dumps(digests))
+
+
+def set_clock(days):
+    """Let the time be so many days later than it is."""
+    now = time.time
+    time.time = lambda: now() + 86_400 * days
 
 
 def set_blocks(size):
@@ -78,12 +94,36 @@ def executor_share(n, size):
     return max(1, min(n, size))
 
 
-def add_results(digests, kind, n, n_jobs, large):
+def add_large_graphs(digests, kind, n, n_jobs):
+    """Enter the digests of graphs that are made as for many objects, by lowering the numbers that decide about it."""
+    X, similarity = INPUTS[kind](n)
+    for what, limits in LARGE.items():
+        with lowered(limits):
+            graph = covey.neighbor_graph(X, 4, similarity, "nn-descent", random_state=0, n_jobs=n_jobs)
+            fitted = with_jobs(covey.CRS(4, graph="nn-descent", similarity=similarity, random_state=0), n_jobs).fit(X)
+        found = [graph.indices, graph.similarities, graph.n_evaluations, graph.estimated_recall]
+        digests[f"{kind}, {n}: graph with {what}"] = digest(found)
+        digests[f"{kind}, {n}: CRS with {what}"] = digest(state(fitted))
+
+
+@contextmanager
+def lowered(limits):
+    """Give constants other values for a while."""
+    before = {(module, name): getattr(module, name) for module, name in limits}
+    try:
+        for (module, name), value in limits.items():
+            setattr(module, name, value)
+        yield
+    finally:
+        for (module, name), value in before.items():
+            setattr(module, name, value)
+
+
+def add_results(digests, kind, n, n_jobs):
     """Enter the digests of all results on one input."""
     X, similarity = INPUTS[kind](n)
     named, y = f"{kind}, {n}", labels(n)
-    chosen = ["CRS", "CRS, NN-Descent", "Sharpened"] if large else SELECTORS
-    for selector in chosen:
+    for selector in SELECTORS:
         model = with_jobs(SELECTORS[selector](similarity), n_jobs)
         reject = "threshold" if selector.startswith("CRS") else None
         fitted = covey.NearestPrototypeClassifier(model, reject=reject).fit(X, y)
