@@ -2,7 +2,8 @@
 
     python -m tests.determinism.commands 2
 
-The number is that of --jobs, and also of days by which the clock is set forward. All commands run in one process, because starting takes longer than most of them.
+The number is that of --jobs, and also of days by which the clock is set forward. All commands run in one process,
+because starting takes longer than most of them.
 """
 
 import json

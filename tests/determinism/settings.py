@@ -32,7 +32,9 @@ OTHER_PROCESSORS = {
     "BLAS of Nehalem": {"OPENBLAS_CORETYPE": "Nehalem"},
     "any x86-64 for numba": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
     "no AVX": {"NUMBA_ENABLE_AVX": "0"},
-    "NumPy without AVX-512": {"NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"},
+    "NumPy without AVX-512": {
+        "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"
+    },
 }
 """Environments in which libraries work as on other types of processors. The last bits of results may differ."""
 

@@ -4,7 +4,17 @@ import pytest
 
 from tests.determinism.settings import answers, start
 
-EXPECTED = {"few.covey", "few.csv", "few.csv.gz", "few.jsonl", "few.parquet", "map.html", "map.pdf", "map.png", "map.svg"}
+EXPECTED = {
+    "few.covey",
+    "few.csv",
+    "few.csv.gz",
+    "few.jsonl",
+    "few.parquet",
+    "map.html",
+    "map.pdf",
+    "map.png",
+    "map.svg",
+}
 
 
 @pytest.fixture(scope="module")
