@@ -36,7 +36,8 @@ OTHER_PROCESSORS = {
         "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"
     },
 }
-"""Environments in which libraries work as on other types of processors. The last bits of results may differ."""
+"""Environments in which libraries work as on other types of processors. The last bits of results may differ. Numba
+keeps what it has compiled for each type of processor apart."""
 
 
 def start(module, argument, environment=(), folder=None):

@@ -4,7 +4,7 @@ A float is a whole number of at most 53 bits times a power of two. So the sum of
 smallest positive float, which Python can hold however large it is. It is found in two steps:
 
 1. For each of the 2 047 exponents, compiled code adds up the whole numbers of the floats with this exponent. Their
-   lower and higher halves are added apart, so that 2^31 floats can be added before an integer of 64 bits could overflow.
+   lower and higher halves are added apart, so that 2^31 floats can be added before an integer of 64 bits overflows.
 2. Python adds the sums of all exponents, each times its power of two.
 
 Such sums can be added in turn. Only when all is added is the result rounded, once.
