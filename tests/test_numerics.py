@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import covey
 from covey.coverage.gains import as_similarities
-from covey.dask.shards import Sums, mean_of_cluster, n_pairs
+from covey.dask.shards import Means, mean_of_cluster
 from covey.graph.met import HashedPairs
 from covey.selectors.delta_medoids_pairs import EvaluatedSimilarities
 from covey.similarity.collect import collect
@@ -291,9 +291,9 @@ def test_sums_that_have_no_float_have_a_mean():
 
 
 def test_shards_of_a_cluster_have_a_mean_near_the_largest_float():
-    shards = [Sums(10**5, total_of(np.array([value]), n_pairs(10**5)), 0.0, 0) for value in (1e308, 5e307)]
+    shards = [Means(10**5, value, 0.0, 0) for value in (1e308, 5e307)]
     assert mean_of_cluster(shards) == pytest.approx(7.5e307)
-    assert mean_of_cluster([Sums(4, 3.0, 1.0, 2)]) == pytest.approx(0.5)
+    assert mean_of_cluster([Means(4, 0.5, 0.5, 2)]) == pytest.approx(0.5)
 
 
 def test_gains_that_have_no_float_are_the_largest_float():

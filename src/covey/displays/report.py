@@ -88,10 +88,10 @@ class Picture:
     caption: str
 
     def drawn(self, form: str) -> bytes:
-        """The content of an image file: "svg" or "png". The same picture gives the same content."""
+        """The content of an image file: "svg", "png" or "pdf". The same picture gives the same content."""
         matplotlib = require("matplotlib", "plot")
         buffer = BytesIO()
-        metadata = {"Date": None} if form == "svg" else None
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
         with matplotlib.rc_context({"svg.hashsalt": self.name}), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from font")  # matplotlib draws a box instead
             self.figure.savefig(buffer, format=form, dpi=DOTS_PER_INCH, bbox_inches="tight", metadata=metadata)

@@ -25,6 +25,7 @@ from covey.arrays import Floats, Indices, Integers
 from covey.graph.evaluator import Evaluator
 from covey.graph.exact import nearest_others
 from covey.graph.tree import grow
+from covey.runtime.executor import one_blas_thread
 from covey.similarity.named import measure_of, resolve
 from covey.similarity.rows import DenseRows
 from covey.similarity.space import ScoredPairs, Space
@@ -81,14 +82,18 @@ def start_from_landmarks(evaluator: Evaluator, scored: ScoredPairs | None, rng: 
     probe = np.concatenate([landmarks[:PROBED_LANDMARKS], others[:PROBED_OBJECTS]])
     columns.enter(evaluator.score(*columns.missing(probe, PROBED_LANDMARKS)))
     used, held_out = np.split(np.arange(PROBED_LANDMARKS), [PROBED_LANDMARKS - PROBE_HELD_OUT])
-    if columns.explained(others[:PROBED_OBJECTS], used, held_out) < LEAST_EXPLAINED:
-        return False
+    # The last bits of products and eigenvectors differ with the number of BLAS threads, and with them the candidates.
+    with one_blas_thread:
+        if columns.explained(others[:PROBED_OBJECTS], used, held_out) < LEAST_EXPLAINED:
+            return False
     everyone = np.arange(n, dtype=np.int32)
     columns.enter(evaluator.score(*columns.missing(everyone, TRIAL_LANDMARKS)))
-    if not passes_trial(columns, size, rng):
-        return False
+    with one_blas_thread:
+        if not passes_trial(columns, size, rng):
+            return False
     columns.enter(evaluator.score(*columns.missing(everyone, landmarks.size)))
-    estimator = Estimator(columns.vectors(np.arange(landmarks.size)))
+    with one_blas_thread:
+        estimator = Estimator(columns.vectors(np.arange(landmarks.size)))
     evaluator.meet(*estimator.candidates(min(CANDIDATES + size, n - 1), space.n_jobs))
     return True
 

@@ -18,6 +18,7 @@ from covey.persistence.format import FORMAT, JSON, most_json
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityWriter
 from covey.persistence.values import Writer, refusing
+from covey.storage.archive import write_member
 from covey.storage.limits import justified
 from covey.storage.whole import whole
 
@@ -80,11 +81,11 @@ def _write_packed(file: BinaryIO, content: bytes, writer: Writer) -> None:
 
 def _write(file: BinaryIO, content: bytes, writer: Writer, method: int) -> None:
     with zipfile.ZipFile(file, "w", method) as archive:
-        archive.writestr(JSON, content)
+        write_member(archive, JSON, content)
         for number, array in enumerate(writer.arrays):
             buffer = BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
-            archive.writestr(f"{number}.npy", buffer.getvalue())
+            write_member(archive, f"{number}.npy", buffer.getvalue())
 
 
 class EstimatorWriter(Writer):

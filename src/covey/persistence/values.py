@@ -8,8 +8,10 @@ A value is written only if its type is exactly one of those known here, because 
 more than the file would keep.
 """
 
+import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from reprlib import repr as shown
@@ -217,6 +219,11 @@ def _shape(content: Any) -> tuple[int, ...]:
     return tuple(content)
 
 
+def _write_set(writer: Writer, values: AbstractSet[Any]) -> list[Any]:
+    """The elements in the order of their JSON, because their order in a set differs from process to process."""
+    return sorted(writer.items(values), key=json.dumps)
+
+
 def _read_dict(reader: Reader, content: Any) -> Any:
     pairs = [_listed(pair, 2) for pair in _listed(content)]
     return {reader.decode(key): reader.decode(value) for key, value in pairs}
@@ -268,8 +275,8 @@ def _read_scalar(reader: Reader, content: Any) -> Any:
 
 FORMS = {
     "tuple": Form(Writer.items, lambda reader, content: tuple(reader.items(content))),
-    "set": Form(Writer.items, lambda reader, content: set(reader.items(content))),
-    "frozenset": Form(Writer.items, lambda reader, content: frozenset(reader.items(content))),
+    "set": Form(_write_set, lambda reader, content: set(reader.items(content))),
+    "frozenset": Form(_write_set, lambda reader, content: frozenset(reader.items(content))),
     "dict": Form(lambda writer, value: [writer.items(pair) for pair in value.items()], _read_dict),
     "int": Form(lambda writer, value: hex(value), lambda reader, content: int(content, 16)),
     "str": Form(

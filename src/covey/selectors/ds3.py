@@ -21,6 +21,7 @@ from sklearn.utils._param_validation import Interval, Options
 
 from covey.arrays import Floats, Integers, Positions
 from covey.prototype import Prototype
+from covey.runtime.executor import one_blas_thread
 from covey.runtime.memory import check_fits
 from covey.selectors import ds3_admm, ds3_facility
 from covey.selectors.base import Selector
@@ -236,9 +237,13 @@ class DS3(Selector):
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Details]:
         """Return the prototype and the details of one cluster."""
-        space, multiplicity = cluster.space, cluster.multiplicity
-        costs, homogeneity = dissimilarities(space, multiplicity, 4 if self.p == np.inf else 24)
-        spared = self._spared(costs)
+        costs, homogeneity = dissimilarities(cluster.space, cluster.multiplicity, 4 if self.p == np.inf else 24)
+        with one_blas_thread:  # the last bits of a product differ with the number of threads
+            return self._selected(cluster, costs, homogeneity)
+
+    def _selected(self, cluster: Cluster, costs: Costs, homogeneity: float) -> tuple[Prototype, Details]:
+        """Return the prototype and the details of a cluster whose costs are known; the costs are changed."""
+        multiplicity, spared = cluster.multiplicity, self._spared(costs)
         # From here on the costs of a column are those of all the equal objects that it stands for.
         costs *= multiplicity.astype(np.float32)
         spared *= multiplicity

@@ -1,8 +1,7 @@
 """Sums, means and spreads of similarities, which may be as large as 1e308 in magnitude.
 
-Such numbers have sums, and squares, that are too large for a float, while their mean is not. A sum that is too large is
-made of numbers that are scaled down by a power of 2, which loses nothing, and is kept as an exact fraction. All other
-sums are plain floats.
+Sums are exact fractions (`exact_sum.py`), so that neither the order nor the grouping of additions can change them, and so
+that they may be larger than any float. A mean is rounded once.
 """
 
 import math
@@ -13,40 +12,37 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Floats
+from covey.similarity.exact_sum import UNITS, exact_sum
 
 SHRUNK = 64
-"""By how many powers of 2 numbers are scaled down if their sum is too large. No cluster has 2^64 pairs."""
+"""By how many powers of 2 numbers are scaled down if they, times their counts, are too large for a float. No cluster
+has 2^64 pairs."""
 PLAIN = 2.0**500
 """Numbers between this and its inverse are squared and added up as they are. So are their sums of up to 2^24 squares,
 which is far more than are ever drawn for a spread."""
 
-Total = float | Fraction
+Total = Fraction
 """A sum of similarities."""
 
 
 def total_of(values: Floats, counts: Any = 1) -> Total:
     """Return the sum of finite numbers, each times its count."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = float((values * counts).sum())
-    if math.isfinite(total):
-        return total
-    return Fraction(float((np.ldexp(values, -SHRUNK) * counts).sum())) * 2**SHRUNK
+    with np.errstate(over="ignore"):
+        products = np.asarray(values * counts, dtype=np.float64)
+    if np.isfinite(products).all():
+        return Fraction(exact_sum(np.ascontiguousarray(products)), UNITS)
+    shrunk = np.ascontiguousarray(np.ldexp(values, -SHRUNK) * counts)
+    return Fraction(exact_sum(shrunk), UNITS) * 2**SHRUNK
 
 
 def added(totals: Iterable[Total]) -> Total:
     """Return the sum of sums."""
-    parts = list(totals)
-    if all(isinstance(part, float) for part in parts):
-        try:
-            return math.fsum(parts)
-        except OverflowError:
-            pass  # the sum has no float
-    return sum((Fraction(part) for part in parts), Fraction(0))
+    return sum(totals, Fraction(0))
 
 
 def mean_of(total: Total, n: int) -> float:
     """Return the mean of n numbers that have this sum. It lies between them, so that it has a float."""
-    return total / n if isinstance(total, float) else float(total / n)
+    return float(total / n)
 
 
 def unit_of(values: Floats, plain: float = PLAIN) -> float:

@@ -1,4 +1,4 @@
-"""Members of a zip archive, read with no more memory than the archive justifies.
+"""Members of a zip archive, written without a date, and read with no more memory than the archive justifies.
 
 A zip archive that nobody vouches for may declare more than it holds, or hold a gigabyte of zeros in a megabyte. Reading
 an array therefore takes these steps, and each of them can refuse:
@@ -29,6 +29,10 @@ MOST_HEADER = 2**16
 """The most bytes that an NPY header may take. Headers of plain arrays take 128; only many named fields take more."""
 PART = 2**20
 """How many bytes are inflated at once: far fewer than `FREE`, so that inflating costs no memory worth mentioning."""
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The date of every member that is written: the first one that the zip format has."""
+UNIX = 3
+"""The zip format's number of the system whose permissions a member has. Python would write the one that it runs on."""
 LAST_CHARACTER = 0x10FFFF
 """The largest number of a character in Unicode."""
 
@@ -50,6 +54,17 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
         array = _filled(n_bytes, head.read(), stream).view(dtype)
         _check_characters(array)
         return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
+
+
+def write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Add a member to an archive that is being written.
+
+    The member gets the earliest date that an archive can hold, not the present one, and is no file of any one operating
+    system. Equal contents then make equal files whenever and wherever they are written.
+    """
+    info = zipfile.ZipInfo(name, date_time=EARLIEST)
+    info.compress_type, info.external_attr, info.create_system = archive.compression, 0o600 << 16, UNIX
+    archive.writestr(info, content)
 
 
 def read_bytes(archive: zipfile.ZipFile, name: str, most: int) -> bytes:

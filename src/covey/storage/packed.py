@@ -66,7 +66,21 @@ def _zstd(file: Any, mode: str, **options: Any) -> Any:
     return require("zstandard", "cli").open(file, mode, **options)
 
 
-PACKED: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open, ".zst": _zstd}
+def _gzip(file: Any, mode: str, **options: Any) -> Any:
+    """Open a .gz file, as `gzip.open` does.
+
+    What is written says neither when it was written nor what the file was called at that time, which is a temporary
+    name. Equal contents then make equal files.
+    """
+    if mode == "rb":
+        return gzip.open(file, mode)
+    raw = file.open("wb")
+    packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+    packed.myfileobj = raw  # closes the file beneath with it, as for files that GzipFile opens itself
+    return TextIOWrapper(packed, **options) if "t" in mode else packed
+
+
+PACKED: dict[str, Any] = {".bz2": bz2.open, ".gz": _gzip, ".xz": lzma.open, ".zst": _zstd}
 """The function that opens a packed file, by the file's last suffix."""
 
 

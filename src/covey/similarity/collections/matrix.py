@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from covey.arrays import Hashes, Positions
 from covey.similarity.collection import Collection
+from covey.similarity.content import code_fingerprint
 from covey.similarity.equal import Distinct, distinct_in_matrix
 from covey.similarity.inputs import check_input
 from covey.similarity.matrices import looks_like_distances
@@ -72,6 +73,11 @@ class MatrixCollection(Collection):
             "Objects of a precomputed matrix have no content of their own that can be hashed; pass the objects and a "
             "similarity that compares them."
         )
+
+    def fingerprint(self) -> str:
+        matrix = self.objects
+        entries = [matrix.data, matrix.indices, matrix.indptr] if sp.issparse(matrix) else [matrix]
+        return code_fingerprint(self.rows, entries)
 
     def _joined(self, parts: Sequence[Collection]) -> Collection:
         raise TypeError(

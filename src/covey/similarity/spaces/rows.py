@@ -85,8 +85,8 @@ class RowSpace(Space):
         # Rows are as long as the roots of their own terms. Very long or short ones are scaled by a power of 2.
         unit = math.ldexp(1.0, math.frexp(unit_of(own))[1] // 2)
         total = self._left.weighted_sum(weights / unit)
-        # NumPy's `sum` always adds in the same order, while that of a BLAS product depends on the number of threads.
-        ordered = (total * total).sum() - (multiplicity * (own / unit / unit)).sum()
+        # The columns of sets come in another order in each process, and `fsum` gives the same sum in any order.
+        ordered = math.fsum(total * total) - (multiplicity * (own / unit / unit)).sum()
         return float(ordered / (n * (n - 1)) * unit * unit)
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
