@@ -15,7 +15,7 @@ def test_an_exact_sum_is_the_float_nearest_to_the_true_sum(seed):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=500) * 10.0 ** rng.integers(-320, 150, size=500)
     assert exact_sum(values) / UNITS == math.fsum(values)
-    assert exact_sum(values[:123]) + exact_sum(values[123:][::-1]) / UNITS == math.fsum(values)
+    assert (exact_sum(values[:123]) + exact_sum(values[123:][::-1])) / UNITS == math.fsum(values)
 
 
 def test_the_smallest_floats_and_zeros_of_both_signs_are_added():

@@ -142,7 +142,7 @@ def _graph(
         merged = checkpoint.submit(engine, names[-1], Merged, merge_shards, *arguments)
         for shard, side in ((s, "left"), (t, "right")):  # only one side of a merge has to travel to each shard
             links[shard] = engine.submit("fold", fold, links[shard], engine.submit(side, getattr, merged, side))
-        facts.append(engine.submit("evaluations", _sums, merged))
+        facts.append(engine.submit("evaluations", _means, merged))
     found = engine.gather(f"neighbor graph of {cluster.label!r}", facts)
     return links, [means for means, _ in found if means], dict(zip(names, (n for _, n in found), strict=True))
 

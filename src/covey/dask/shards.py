@@ -92,8 +92,8 @@ class HowToLink:
 class Means:
     """Means over the pairs of a shard's `n` members, from which the mean similarity of a whole cluster follows.
 
-    `all` is the mean similarity of all pairs, and `copies` that of the `n_copies` pairs of equal members. A mean is 0 if
-    there are no such pairs.
+    `all` is the mean similarity of all pairs, and `copies` that of the `n_copies` pairs of equal members. A mean is 0
+    if there are no such pairs.
     """
 
     n: int

@@ -119,6 +119,9 @@ class Pool:
             self._n_jobs = 1
             warn_once(caller.similarity, error)
             yield from self._here(caller, i, j)
+        except BaseException:
+            self._shared = None  # its file is removed now, and not when nobody has the pool any more
+            raise
 
     def _here(self, caller: Caller, i: Indices, j: Indices) -> Iterator[Part]:
         """Let this process do the work, in short steps."""

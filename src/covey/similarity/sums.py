@@ -1,7 +1,7 @@
 """Sums, means and spreads of similarities, which may be as large as 1e308 in magnitude.
 
-Sums are exact fractions (`exact_sum.py`), so that neither the order nor the grouping of additions can change them, and so
-that they may be larger than any float. A mean is rounded once.
+Sums are exact fractions (`exact_sum.py`), so that neither the order nor the grouping of additions can change them, and
+so that they may be larger than any float. A mean is rounded once.
 """
 
 import math
