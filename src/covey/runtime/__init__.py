@@ -4,6 +4,7 @@ No data goes through this folder. Every other folder may use these modules, and 
 covey.
 
 - `executor.py` runs independent tasks on several threads.
+- `steps.py` cuts long work into short steps, so that Ctrl-C ends it soon.
 - `prefetch.py` asks the processor for memory before a compiled loop needs it.
 - `memory.py` refuses work that cannot fit into the memory of this machine.
 - `random.py` turns scikit-learn's `random_state` into one of NumPy's generators.
