@@ -50,4 +50,5 @@ def _answer(question: bytes) -> bytes:
             answer = process.communicate(question)[0]
         finally:
             process.kill()  # this does nothing if the process has ended
-        return answer if process.wait() == 0 else b""
+            process.wait()
+        return answer if process.returncode == 0 else b""

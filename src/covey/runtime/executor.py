@@ -141,14 +141,16 @@ class _Team(Generic[Task, Result]):
         self._waiting = deque(enumerate(tasks))
         self._results: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
-        self._threads: list[threading.Thread] = []
+        self._threads: list[tuple[threading.Thread, threading.Event]] = []
         self._abandoned = threading.Event()
 
     def work(self, most: int) -> None:
         """Start threads, and wait until they are done."""
         for _ in range(min(most, len(self._waiting))):
-            self._threads.append(threading.Thread(target=self._take_tasks, name="covey", daemon=True))
-            self._threads[-1].start()
+            done = threading.Event()
+            thread = threading.Thread(target=self._take_tasks, args=(done,), name="covey", daemon=True)
+            self._threads.append((thread, done))
+            thread.start()
         self._wait()
 
     def abandon(self) -> None:
@@ -168,22 +170,34 @@ class _Team(Generic[Task, Result]):
             del error  # it refers to this frame, and the frame to it
 
     def _wait(self) -> None:
-        for thread in self._threads:
-            while thread.is_alive():
-                thread.join(LOOK)
+        """Wait for all threads that have begun.
 
-    def _take_tasks(self) -> None:
-        """Work in a thread: take tasks until none is left or one has failed."""
-        with working_under(self._abandoned), one_blas_thread if self._products else nullcontext():
-            while not self._errors and not self._abandoned.is_set():
-                try:
-                    number, task = self._waiting.popleft()
-                except IndexError:
-                    return
-                try:
-                    self._results[number] = self._function(task)
-                except BaseException as error:
-                    self._errors[number] = error
+        Python up to 3.12 takes a thread for ended if `join` was interrupted, so that `join` comes after the waiting.
+        """
+        for thread, done in self._threads:
+            if thread.ident is not None:  # an interrupt may have come before it began
+                while not done.wait(LOOK):
+                    pass
+                thread.join()
+
+    def _take_tasks(self, done: threading.Event) -> None:
+        """Work in a thread: take tasks until none is left or one has failed, and then say that it is done."""
+        try:
+            with working_under(self._abandoned), one_blas_thread if self._products else nullcontext():
+                self._take_each()
+        finally:
+            done.set()
+
+    def _take_each(self) -> None:
+        while not self._errors and not self._abandoned.is_set():
+            try:
+                number, task = self._waiting.popleft()
+            except IndexError:
+                return
+            try:
+                self._results[number] = self._function(task)
+            except BaseException as error:
+                self._errors[number] = error
 
 
 def _run_next(function: Callable[[Task], Result], task: Task) -> Result:

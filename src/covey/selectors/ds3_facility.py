@@ -222,9 +222,7 @@ def _linear_program(
         constraints, limits = [*constraints, total], [*limits, [openings.budget]]
     objective = np.repeat([(openings.price or 0.0) / unit, 1.0], [m, n])
     bounds = np.column_stack([np.zeros(m + n), np.repeat([1.0, np.inf], [m, n])])
-    solved = solve_program(
-        objective, sp.vstack(constraints, format="csr"), np.concatenate(limits), bounds, "highs-ds"
-    )
+    solved = solve_program(objective, sp.vstack(constraints, format="csr"), np.concatenate(limits), bounds, "highs-ds")
     if solved.status != 0:  # the solver has failed, but the best answer so far is certified
         return None
     opened = np.clip(solved.x[:m], 0, 1)
