@@ -222,7 +222,7 @@ PHASES = {
     "DeltaMedoids": Phase("covey.selectors.delta_medoids:iterations", selecting(other("DeltaMedoids"), rows), 5_000),
     "Sharpened": Phase(
         "covey.selectors.sharpened:Sharpened._sharpen",
-        selecting(lambda: other("Sharpened", selector=crs()())(), rows, 5),
+        selecting(lambda: other("Sharpened", selector=crs()(), random_state=0)(), rows, 5),
         30_000,
     ),
     "communities": Phase("covey.graph.communities:_move", on_graph(communities), 300_000),

@@ -1,4 +1,4 @@
-"""Fits in several threads at once answer as a lone one does, and nothing grows: the short form of benchmarks/soak.py."""
+"""Fits in several threads at once answer as lone ones do, and nothing grows: benchmarks/soak.py in a short form."""
 
 import sys
 

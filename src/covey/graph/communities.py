@@ -136,7 +136,9 @@ def _between(links: sp.csr_array, groups: Positions) -> sp.csr_array:
     """Return the sums of the links between groups; those within a group stand on the diagonal."""
     n = groups.size
     of_group = sp.csr_array((np.ones(n), groups, np.arange(n + 1)), shape=(n, int(groups.max()) + 1))
-    return sp.csr_array(of_group.T @ links @ of_group)
+    to_group, sums = of_group.T.tocsr(), []
+    in_steps(to_group.shape[0], lambda part: sums.append(to_group[part] @ links @ of_group))
+    return sp.csr_array(sp.vstack(sums, format="csr"))
 
 
 def _merged(links: sp.csr_array, groups: Positions, n_groups: int) -> Positions:

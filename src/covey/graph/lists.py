@@ -16,8 +16,8 @@ from covey.arrays import Floats, Indices
 from covey.runtime.steps import in_steps
 
 PAIRS = 1 << 17
-"""How many pairs enter lists, or the memory of met pairs, in the first step. At 20 ns to 200 ns a pair, such a step takes
-milliseconds, and most calls take one step."""
+"""How many pairs enter lists, or the memory of met pairs, in the first step. At 20 ns to 200 ns a pair, such a step
+takes milliseconds, and most calls take one step."""
 
 JOINED, WAITING, FRESH = 0, 1, 2
 """The states of an entry in NN-Descent: it was joined, it waits to be joined, or it came in during this round."""

@@ -21,8 +21,8 @@ COLUMNS_A_PAIR = 64
 array small beside the time for the pairs. The value trades time only; it comes from no recorded measurement."""
 
 PRODUCTS = 1 << 31
-"""How many multiplications a matrix product makes at a time, about. One core makes some 10 thousand million a second, so
-that this takes a fifth of a second. Blocks of rows of up to 2 000 columns are multiplied in one step."""
+"""How many multiplications a matrix product makes at a time, about. One core makes some 10 thousand million a second,
+so that this takes a fifth of a second. Blocks of rows of up to 2 000 columns are multiplied in one step."""
 
 
 class Rows(ABC):
