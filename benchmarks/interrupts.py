@@ -227,7 +227,7 @@ PHASES = {
     ),
     "communities": Phase("covey.graph.communities:_move", on_graph(communities), 300_000),
     "HDBSCAN": Phase("covey.graph.clustering:density_clusters", on_graph(dense_places), 60_000, 2.0),
-    "predict": Phase("covey.classifier:nearest_of_groups", predicting, 400_000),
+    "predict": Phase("covey.classifier:nearest", predicting, 400_000),
 }
 
 
