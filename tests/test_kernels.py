@@ -114,7 +114,7 @@ def pick_case():
     picking.add_weights(edges.indices, weights, gains)
     picking.fill_keys(gains, rounded, keys)
     state = (gains, keys, np.argsort(-keys, kind="stable"), np.full(40, -1), *np.zeros((2, 40), np.int64))
-    return *graph, own, copies, rounded, *stop, *state, np.array([0, 0, 40]), int(rng.integers(1, 300))
+    return (*graph, own, copies), rounded, stop, *state, np.array([0, 0, 40]), int(rng.integers(1, 300))
 
 
 def range_of_rows():

@@ -9,7 +9,7 @@ from numba import njit
 
 from covey.arrays import Integers
 from covey.coverage.gains import comparison_key
-from covey.runtime.steps import in_steps, stop_if_abandoned
+from covey.runtime.executor import in_steps, stop_if_abandoned
 
 NO_GAIN = (0, 0)
 """The key and the index of the first object with a gain of 0. Picking stops there if all objects are at hand."""
@@ -58,7 +58,7 @@ def pick(
     graph = (starts, coverers, weights, reverse_starts, reverse, own, copies)
     wanted = (n_required, floor, n_least, first, n_most)
     state = (gains, keys, heap, covered_by, picked, gains_picked, counts)
-    while not pick_some(*graph, rounded, *wanted, *state, WORK):
+    while not pick_some(graph, rounded, wanted, *state, WORK):
         stop_if_abandoned()
     return picked[: counts[0]], gains_picked[: counts[0]], covered_by
 
@@ -78,33 +78,13 @@ def fill_keys(gains, rounded, keys):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def pick_some(  # type: ignore[no-untyped-def]
-    starts,
-    coverers,
-    weights,
-    reverse_starts,
-    reverse,
-    own,
-    copies,
-    rounded,
-    n_required,
-    floor,
-    n_least,
-    first,
-    n_most,
-    gains,
-    keys,
-    heap,
-    covered_by,
-    picked,
-    gains_picked,
-    counts,
-    work,
-):
+def pick_some(graph, rounded, wanted, gains, keys, heap, covered_by, picked, gains_picked, counts, work):  # type: ignore[no-untyped-def]
     """Go on picking until so much work is done; return whether there is nothing left to do.
 
     `counts` holds how many objects are picked, how many are covered, and how many are on the heap.
     """
+    starts, coverers, weights, reverse_starts, reverse, own, copies = graph
+    n_required, floor, n_least, first, n_most = wanted
     n_picked, n_covered, size = counts
     done = False
     while work > 0:

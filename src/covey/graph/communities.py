@@ -22,7 +22,7 @@ from numba import njit
 from scipy.sparse.csgraph import connected_components
 
 from covey.arrays import Floats, Indices, Integers, Positions
-from covey.runtime.steps import FEW, in_steps
+from covey.runtime.executor import FEW, in_steps
 
 FINER = 1.5
 """By how much the resolution grows from one trial to the next, while there are too few groups. No comparison with other

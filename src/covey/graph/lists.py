@@ -13,11 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices
-from covey.runtime.steps import in_steps
-
-PAIRS = 1 << 17
-"""How many pairs enter lists, or the memory of met pairs, in the first step. At 20 ns to 200 ns a pair, such a step
-takes milliseconds, and most calls take one step."""
+from covey.runtime.executor import MANY, in_steps
 
 JOINED, WAITING, FRESH = 0, 1, 2
 """The states of an entry in NN-Descent: it was joined, it waits to be joined, or it came in during this round."""
@@ -47,7 +43,7 @@ class NeighborLists:
     def offer(self, i: Indices, j: Indices, similarities: Floats) -> None:
         """Offer j[t] to the list of i[t]. It enters if it is among the best and not in the list already."""
         lists = (self.indices, self.similarities, self.states)
-        in_steps(i.size, lambda part: insert(*lists, i[part], j[part], similarities[part]), PAIRS)
+        in_steps(i.size, lambda part: insert(*lists, i[part], j[part], similarities[part]), MANY)
 
     def renumbered(self, order: NDArray[np.integer[Any]]) -> "NeighborLists":
         """The lists of the same objects under other numbers: object t is then the one that was order[t]."""

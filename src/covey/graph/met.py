@@ -21,8 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Indices, Integers
-from covey.graph.lists import PAIRS
-from covey.runtime.steps import in_steps
+from covey.runtime.executor import MANY, in_steps
 from covey.similarity.hashing import find_slot
 
 BITMAP_LIMIT = 1 << 16
@@ -90,7 +89,7 @@ class BitmapPairs(PairSet):
 
     def add(self, i: Indices, j: Indices) -> Flags:
         first = np.empty(i.size, dtype=np.bool_)
-        in_steps(i.size, lambda part: set_bits(self._words, self._starts, i[part], j[part], first[part]), PAIRS)
+        in_steps(i.size, lambda part: set_bits(self._words, self._starts, i[part], j[part], first[part]), MANY)
         return first
 
 
@@ -136,7 +135,7 @@ class HashedPairs(PairSet):
 
     def _put(self, keys: NDArray[np.uint64], first: Flags) -> int:
         """Put keys into the table, write into first[t] whether keys[t] is new, and return how many are."""
-        in_steps(keys.size, lambda part: put_keys(self._table, keys[part], first[part]), PAIRS)
+        in_steps(keys.size, lambda part: put_keys(self._table, keys[part], first[part]), MANY)
         return int(np.count_nonzero(first))
 
 

@@ -30,7 +30,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Floats
-from covey.runtime.steps import in_steps
+from covey.runtime.executor import in_steps
 from covey.selectors.ds3_certificate import Certified
 
 CHECK = 20

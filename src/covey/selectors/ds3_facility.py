@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Positions
 from covey.coverage.linear_program import solve_program
-from covey.runtime.steps import FEW, in_steps
+from covey.runtime.executor import FEW, in_steps
 from covey.selectors.ds3_certificate import Certified
 
 SUBGRADIENTS = 300

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Indices, Positions
-from covey.runtime.steps import in_steps, stop_if_abandoned
+from covey.runtime.executor import in_steps, stop_if_abandoned
 from covey.similarity.kernels import STATISTICS, csr_products, csr_shared_sum, csr_sum, dense_weighted_sum
 
 COLUMNS_A_PAIR = 64

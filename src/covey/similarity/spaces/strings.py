@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices
+from covey.runtime.executor import in_steps
 from covey.runtime.extras import require
-from covey.runtime.steps import in_steps
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 
