@@ -294,11 +294,7 @@ CASES = {
         np.zeros(15),
         np.ones(1),
     ),
-    ds3_admm.lower_columns: lambda: (
-        admm_case()[0],
-        rng.integers(0, 5, 15) / 4,
-        rng.integers(0, 9, 12).astype(float),
-    ),
+    ds3_admm.lower_columns: lambda: (admm_case()[0], rng.integers(0, 5, 15) / 4, rng.integers(0, 9, 12).astype(float)),
     ds3_admm.add_squares: lambda: (admm_case()[0], rng.integers(0, 9, 12).astype(float), np.zeros(15)),
     ds3_admm.lift: lift_case,
     ds3_admm.project: lambda: (rng.integers(-8, 8, 8) / 4, float(rng.integers(1, 3))),
