@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 import covey
-from covey.similarity import steps
+from covey.runtime import steps
 from covey.similarity.checkpoint import PAIR, PAIRS
 from covey.storage.journal import Journal
 
@@ -68,7 +68,7 @@ def outcome(selector):
 
 def main(name, path):
     rng = np.random.default_rng(len(name))
-    steps.STEP_SECONDS = 0.002  # so that many moments lie between two writes, and many within one
+    steps.SECONDS = 0.002  # so that many moments lie between two writes, and many within one
     selector = SELECTORS[name]
     began = time.perf_counter()
     expected = outcome(selector.fit(X, Y))

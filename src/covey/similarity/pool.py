@@ -22,8 +22,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from covey.arrays import Floats, Indices
 from covey.runtime.executor import reaches_other_machines
+from covey.runtime.steps import Steps
 from covey.runtime.workers import LOST, Outcome, Shared, UnsendableError, attempt, has_arrived
-from covey.similarity.steps import Steps
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
@@ -99,7 +99,7 @@ class Pool:
         Every call on one pool must pass the same caller.
         """
         if self._steps is None:
-            self._steps = Steps(caller.unit)
+            self._steps = Steps(1, caller.unit)
         if not reaches_other_machines(self._n_jobs) and effective_n_jobs(self._n_jobs) == 1:
             yield from self._here(caller, i, j)
             return
@@ -126,8 +126,8 @@ class Pool:
     def _here(self, caller: Caller, i: Indices, j: Indices) -> Iterator[Part]:
         """Let this process do the work, in short steps."""
         assert self._steps is not None
-        for values in self._steps.run(caller, i, j):
-            yield values, caller.notes()
+        for step in self._steps.over(i.size):
+            yield answer(caller, i[step], j[step])
 
     def _share_out(self, caller: Caller, i: Indices, j: Indices, seconds: float) -> Iterator[Part]:
         """Let the workers compute batches of pairs, which take so many seconds each, and yield the values in order.
