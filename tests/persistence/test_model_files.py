@@ -305,7 +305,7 @@ SELECTORS = {
     "callable that was not announced": (
         covey.CRS(2),
         with_parameters(similarity={"callable": {**WRAPPED}}),
-        "unknown similarity 'callable'",
+        "callable must name the similarity that is left out",
     ),
 }
 
