@@ -175,3 +175,4 @@ def with_a_wrong_length(rng, parts, other):
 ARCHIVES = [dropped, twice, renamed, swapped, from_another, from_another, by_another_method, as_links, with_large_sizes]
 ARCHIVES += [with_other_fields, with_other_fields, between_other_bytes, overlapping, with_a_bomb, with_a_wrong_length]
 ARCHIVES += [with_many_members]
+ARCHIVES = 4 * [change for change in ARCHIVES if change is not with_a_bomb] + [with_a_bomb]  # it takes a second

@@ -306,9 +306,9 @@ def with_other_header(rng, part):
     shape, fortran, content = pick(rng, SHAPES), pick(rng, ["False", "True", "1", "None"]), part[128:]
     changes = [
         lambda: with_other_bytes(rng, part),
-        lambda: _npy("{'descr': '<f8', 'fortran_order': False, 'shape': %s, }" % shape, content),
-        lambda: _npy("{'descr': %s, 'fortran_order': False, 'shape': (2,), }" % pick(rng, DESCRIPTIONS), content),
-        lambda: _npy("{'descr': '<i8', 'fortran_order': %s, 'shape': (%d,), }" % (fortran, len(content) // 8), content),
+        lambda: _npy(header("'<f8'", "False", shape), content),
+        lambda: _npy(header(pick(rng, DESCRIPTIONS), "False", "(2,)"), content),
+        lambda: _npy(header("'<i8'", fortran, f"({len(content) // 8},)"), content),
         lambda: part[:6] + bytes([int(rng.integers(5)), int(rng.integers(2))]) + part[8:],
         lambda: part.replace(b"'fortran_order': False", b"'fortran_order': True "),
         lambda: part + b"\0" * 8,
@@ -316,8 +316,12 @@ def with_other_header(rng, part):
     return pick(rng, changes)()
 
 
-def _npy(header, content):
-    padded = header.encode() + b" " * (-(len(header) + 11) % 64) + b"\n"
+def header(kind, fortran, shape):
+    return f"{{'descr': {kind}, 'fortran_order': {fortran}, 'shape': {shape}, }}"
+
+
+def _npy(text, content):
+    padded = text.encode() + b" " * (-(len(text) + 11) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded + content
 
 

@@ -4,7 +4,7 @@ import io
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +37,7 @@ class Kind:
 class First(covey.Selector):
     """A selector of the user's own: the first member of each cluster represents it."""
 
-    _fitted_state = {"n_clusters_": int}
+    _fitted_state: ClassVar = {"n_clusters_": int}
 
     def __init__(self, similarity="cosine"):
         self.similarity = similarity

@@ -111,39 +111,52 @@ def use(kind, content):
         if str(error).startswith("similarity must") and "passed to load" in str(error):
             return "another similarity asked for"
         raise
-    answers = all_answers(loaded, kind)
+    found = described(loaded) + answers(loaded, kind)
+    check_answers(loaded, kind)
     buffer = io.BytesIO()
     covey.save(loaded, buffer)
     needed = None if ModelFile(io.BytesIO(buffer.getvalue())).missing_callable is None else kind.similarity
-    np.testing.assert_equal(all_answers(covey.load(io.BytesIO(buffer.getvalue()), needed), kind), answers)
+    again = covey.load(io.BytesIO(buffer.getvalue()), needed)
+    np.testing.assert_equal(described(again) + answers(again, kind), found)
     return "works"
 
 
-def all_answers(loaded, kind):
-    """What an estimator says about itself, and its answers to queries; FaultError if these are not as they should be."""
-    selector = getattr(loaded, "selector_", loaded) if hasattr(loaded, "classes_") else loaded
+def described(loaded):
+    """What an estimator says about itself."""
+    selector = loaded.selector_ if is_classifier(loaded) else loaded
     found = [(repr(prototype), prototype.stands_for) for prototype in selector.prototypes_.values()]
-    found += [selector.sample_indices_, repr(loaded), sorted(loaded.get_params()), repr(selector)]
-    if selector is loaded:
-        return found
-    honest = fitted_alike(loaded)
-    for queries in (representatives(loaded), kind.queries):
-        if queries is not None:
-            found += answers(loaded, honest, queries)
-    return found
+    return [*found, selector.sample_indices_, repr(loaded), sorted(loaded.get_params())]
 
 
-def answers(loaded, honest, queries):
-    """The answers of each method, or that an honest model refuses these queries in the same way."""
-    found = [tried(method, queries) for method in methods(loaded)]
-    wanted = [tried(method, queries) for method in methods(honest)]
-    for (_, error), (_, other) in zip(found, wanted, strict=True):
-        if type(error) is not type(other):
-            lines = [] if error is None else traceback.format_exception(error)
-            raise FaultError(f"{type(error).__name__} where an honest model has {type(other).__name__}", *lines, other)
-    if found[0][1] is None and not is_matrix(loaded):  # the honest model of a matrix has all columns as representatives
-        np.testing.assert_array_equal(found[0][0][1], wanted[0][0][1])
-    return [value if error is None else repr(error) for value, error in found]
+def is_classifier(loaded):
+    return isinstance(loaded, covey.NearestPrototypeClassifier)
+
+
+def answers(model, kind):
+    """What each method answers to each of the queries; for a refusal the type of the error stands."""
+    if not is_classifier(model):
+        return []
+    tries = [tried(method, X) for X in all_queries(model, kind) for method in methods(model)]
+    return [value if error is None else type(error) for value, error in tries]
+
+
+def all_queries(model, kind):
+    """The representatives, and objects such as the undamaged model was fitted to."""
+    return [X for X in (representatives(model), kind.queries) if X is not None]
+
+
+def check_answers(model, kind):
+    """Raise FaultError unless a model that was fitted to the same representatives answers or refuses as this one."""
+    honest = fitted_alike(model) if is_classifier(model) else None
+    for X in all_queries(model, kind) if honest is not None else ():
+        for number, (method, other) in enumerate(zip(methods(model), methods(honest), strict=True)):
+            (value, error), (wanted, honest_error) = tried(method, X), tried(other, X)
+            if type(error) is not type(honest_error):
+                lines = [] if error is None else traceback.format_exception(error)
+                fault = f"{type(error).__name__} where an honest model has {type(honest_error).__name__}"
+                raise FaultError(fault, *lines, honest_error)
+            if number == 0 and error is None and not is_matrix(model):  # of a matrix the honest one has all columns
+                np.testing.assert_array_equal(value[1], wanted[1])
 
 
 def is_matrix(model):

@@ -52,7 +52,7 @@ def _has_shapes(rows: MixedRows) -> bool:
 
 def _lies_in_range(rows: MixedRows) -> Any:
     """Whether the ranges are such as `fit` finds, and every number that is not missing lies in that of its column."""
-    ranges = (-LARGEST < rows.lowest) & (rows.lowest <= rows.highest) & (rows.highest < LARGEST)
+    ranges = (rows.lowest > -LARGEST) & (rows.lowest <= rows.highest) & (rows.highest < LARGEST)
     outside = (rows.numbers < rows.lowest) | (rows.numbers > rows.highest)
     return ranges.all() and not outside.any()
 

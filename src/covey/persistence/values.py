@@ -33,9 +33,9 @@ LARGEST = 2**63
 ARRAYS, SCALARS, NUMBERS = "biufcmMSU", "biufcmM", "biufc"
 """Which kinds of NumPy types arrays, scalars and sparse matrices may have, by NumPy's letters for them."""
 MOST_EQUAL_HASHES = 1000
-"""How many different values may share a hash. Anyone can make large integers, tuples, frozensets and complex numbers that
-all have the same one, and each lookup in a dict of these takes as long as all of them. Texts have secret hashes, and
-among small integers only -1 and -2 share one; so of the values in real data only tuples of many -1 and -2 do."""
+"""How many different values may share a hash. Anyone can make large integers, tuples, frozensets and complex numbers
+that all have the same one, and each lookup in a dict of these takes as long as all of them. Texts have secret hashes,
+and among small integers only -1 and -2 share one; so of the values in real data only tuples of many -1 and -2 do."""
 SMALL = 2**61 - 1
 """Integers of smaller magnitude are their own hashes, but for -1."""
 SPARSE = {
