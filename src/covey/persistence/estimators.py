@@ -6,6 +6,7 @@ anywhere. A file never makes Python import a module other than covey's own.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from reprlib import repr as shown
 from typing import Any
 
@@ -130,8 +131,10 @@ def _classes(name: str) -> list[Any]:
     A class that is defined again in the same place, as happens in notebooks, replaces the earlier one.
     """
     if name in dir(covey):
-        exported = getattr(covey, name)
-        return [exported] if _is_savable(exported) else []
+        with suppress(ImportError):  # a file may name a part of covey that needs a library which is not installed
+            exported = getattr(covey, name)
+            return [exported] if _is_savable(exported) else []
+        return []
     found = {_definition(cls): cls for cls in _subclasses(Selector) if cls.__name__ == name}
     return list(found.values())
 
