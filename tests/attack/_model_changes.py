@@ -281,6 +281,10 @@ JSON_CHANGES = [_replace, _replace, _delete, _rename, _add, _splice, _splice, _n
 JSON_CHANGES += [_class, _parameter, _parameter, _format, _estimators_within_estimators]
 
 
+IMPOSSIBLE = (ValueError, TypeError, OverflowError, IndexError, RuntimeError)
+"""What NumPy raises if an array cannot be changed in the way that was drawn."""
+
+
 def with_other_array(rng, part):
     """Content, type, shape or header of one array changed."""
     if rng.random() < 0.2:
@@ -292,7 +296,7 @@ def with_other_array(rng, part):
     with (
         np.errstate(all="ignore"),
         warnings.catch_warnings(),
-        suppress(ValueError, TypeError, OverflowError, IndexError),
+        suppress(*IMPOSSIBLE),
     ):
         warnings.simplefilter("ignore")
         array = pick(rng, ARRAY_CHANGES)(rng, array.copy())

@@ -22,6 +22,9 @@ from pathlib import Path
 import numpy as np
 
 import covey
+from covey.cli.inspect import contents
+from covey.cli.model import read_model
+from covey.cli.representatives import representatives_of
 from covey.persistence.loading import ModelFile
 from covey.similarity.mixed import MixedRows
 from covey.similarity.named import resolve
@@ -105,6 +108,8 @@ def use(kind, content):
         file = ModelFile(io.BytesIO(content))
         file.notes()
         loaded = file.load(kind.similarity)
+        if kind.name.startswith("command-line/"):
+            look_at(file)
     except covey.FileFormatError:
         return "refused"
     except ValueError as error:  # the file may say that it does, or does not, need a similarity
@@ -119,6 +124,18 @@ def use(kind, content):
     again = covey.load(io.BytesIO(buffer.getvalue()), needed)
     np.testing.assert_equal(described(again) + answers(again, kind), found)
     return "works"
+
+
+def look_at(file):
+    """Do what `covey inspect` does. It takes a classifier only, and says so."""
+    try:
+        model = read_model("model", file, to_look_at=True)
+    except ValueError as error:
+        if "which cannot classify" not in str(error):
+            raise
+        return
+    contents("model", model)
+    representatives_of(model)
 
 
 def described(loaded):

@@ -228,9 +228,8 @@ def test_a_selector_that_counts_members_as_gains_is_saved(tmp_path):
 
 def test_a_file_that_names_a_part_of_covey_as_its_class_is_refused(path, monkeypatch):
     """Loading that part may need a library that is not installed."""
-    monkeypatch.delitem(sys.modules, "covey.dask", raising=False)
     monkeypatch.delattr(covey, "dask", raising=False)
-    monkeypatch.setitem(sys.modules, "dask", None)
+    monkeypatch.setitem(sys.modules, "covey.dask", None)
     change_file(path, lambda content, arrays: content.update(content={"dask": {"parameters": {}, "state": {}}}))
     with pytest.raises(covey.FileFormatError, match="holds an estimator of the class 'dask'"):
         covey.load(path)
