@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import sys
 import tracemalloc
 import zipfile
@@ -17,7 +18,7 @@ from covey.persistence.format import DEEPEST_ESTIMATOR, LONGEST_CAUSE
 from covey.persistence.loading import ModelFile
 from covey.persistence.values import MOST_EQUAL_HASHES
 from covey.storage import archive as archives
-from tests.attack._model_kinds import First, alike
+from tests.attack._model_kinds import FILES, First, alike
 from tests.damage import change_file
 
 Y = np.repeat([0, 1, 2], 6)
@@ -233,3 +234,19 @@ def test_a_file_that_names_a_part_of_covey_as_its_class_is_refused(path, monkeyp
     change_file(path, lambda content, arrays: content.update(content={"dask": {"parameters": {}, "state": {}}}))
     with pytest.raises(covey.FileFormatError, match="holds an estimator of the class 'dask'"):
         covey.load(path)
+
+
+def test_a_file_of_format_1_with_millions_of_dates_is_refused_before_they_become_objects(tmp_path):
+    shutil.copy(FILES / "format-1" / "dates.covey", tmp_path / "model")
+    change_file(
+        tmp_path / "model",
+        lambda content, arrays: arrays.__setitem__(
+            content["content"]["NearestPrototypeClassifier"]["state"]["classes_"]["array"], np.zeros(10**6, "M8[D]")
+        ),
+    )
+    tracemalloc.start()
+    with pytest.raises(covey.FileFormatError, match="classes_ must be the labels of the prototypes"):
+        covey.load(tmp_path / "model")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**25
