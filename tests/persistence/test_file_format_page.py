@@ -12,7 +12,7 @@ import pytest
 
 import covey
 from covey.persistence import format as container
-from covey.persistence.estimators import MOST_JOBS, saved_rules
+from covey.persistence.estimators import MOST_BITS, MOST_JOBS, saved_rules
 from covey.persistence.loading import UPGRADES
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import WRAPPING
@@ -93,6 +93,7 @@ def test_the_limits_are_those_of_the_code():
         f"{MOST_EQUAL_HASHES}",
         f"{megabytes}, or {limits.MOST_RATIO} times the bytes of that",
         f"{MOST_JOBS} in magnitude",
+        f"{MOST_BITS} bits",
     ]
     assert f"at most about {container.LONGEST_CAUSE} characters" in PAGE
 

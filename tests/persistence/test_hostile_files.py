@@ -250,3 +250,12 @@ def test_a_file_of_format_1_with_millions_of_dates_is_refused_before_they_become
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**25
+
+
+def test_a_parameter_that_python_cannot_show_is_refused(path):
+    def change(content, arrays):
+        content["content"]["NearestPrototypeClassifier"]["parameters"]["unknown_label"] = {"int": hex(10**4400)}
+
+    change_file(path, change)
+    with pytest.raises(covey.FileFormatError, match="unknown_label must be an integer of at most 14000 bits"):
+        covey.load(path)
