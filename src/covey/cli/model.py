@@ -81,7 +81,7 @@ def read_model(path: str, file: OpenedFile, similarity: str | None = None, *, to
 
 def _check_scales(path: str, fitted: NearestPrototypeClassifier, settings: Settings) -> None:
     """Refuse scales of other columns than those of the model. Only models of rows of numbers have scales."""
-    shape = getattr(fitted.representatives_, "shape", ())
+    shape: tuple[int, ...] = getattr(fitted.representatives_, "shape", ())
     n_columns = shape[-1] if settings.spread is not None and len(shape) == 2 else None
     sizes = {None if scale is None else scale.size for scale in (settings.lowest, settings.spread)}
     if sizes != {n_columns}:
