@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ UNIX = 3
 """The zip format's number of the system whose permissions a member has. Python would write the one that it runs on."""
 LAST_CHARACTER = 0x10FFFF
 """The largest number of a character in Unicode."""
+_CHECKED: WeakSet[zipfile.ZipFile] = WeakSet()
+"""The open archives that have been found to declare no more than their size justifies."""
 
 
 def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
@@ -83,7 +86,9 @@ def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[Any, int]]:
     """Yield the stream of a member and its declared size; whatever goes wrong becomes a ValueError that names it."""
     if name not in archive.NameToInfo:
         raise ValueError(f"the archive holds no member {name!r}")
-    check_ratio(archive)
+    if archive not in _CHECKED:  # once, because an archive of n members would else be looked through n times
+        check_ratio(archive)
+        _CHECKED.add(archive)
     info = archive.getinfo(name)
     try:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others inflate without a cap
