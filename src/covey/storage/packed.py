@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from covey.runtime.extras import require
 from covey.runtime.progress import Bar
-from covey.storage.limits import MOST_RATIO, justified
+from covey.storage.limits import OPTION, allowed, limit_in_words
 
 Share = Callable[[], float]
 """A function that says which share of a file has been read, from 0 to 1."""
@@ -85,7 +85,7 @@ def open_text(
     """Yield the text in a file, unpacked if its name says so, and a function that says which share has been read.
 
     The function `encoding` returns the encoding of a text that begins with the bytes which it gets; by default it is
-    UTF-8. The progress bar watches the same share. A packed file that unpacks to more than its size justifies raises
+    UTF-8. The progress bar watches the same share. A packed file that unpacks to more than is allowed raises
     ValueError.
     """
     size = max(path.stat().st_size, 1)
@@ -104,10 +104,10 @@ def open_text(
 
 
 class _Capped(RawIOBase):
-    """The unpacked bytes of a file of `size` bytes, up to what that size justifies."""
+    """The unpacked bytes of a file of `size` bytes, up to what is allowed."""
 
     def __init__(self, content: Any, size: int) -> None:
-        self._content, self._size, self._left = content, size, justified(size)
+        self._content, self._size, self._left = content, size, allowed(size)
 
     def readable(self) -> bool:
         return True
@@ -117,8 +117,8 @@ class _Capped(RawIOBase):
         self._left -= len(part)
         if self._left < 0:
             raise ValueError(
-                f"it unpacks to more than {justified(self._size) / 2**20:.0f} MiB, {MOST_RATIO} times its size or "
-                "more, which may be an attack on memory; if it is your own, unpack it first"
+                f"it unpacks to more than {limit_in_words(self._size)}, which may be an attack on memory; if you trust "
+                f"it, pass a larger {OPTION}, or unpack it first"
             )
         buffer[: len(part)] = part
         return len(part)
