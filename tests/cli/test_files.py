@@ -227,5 +227,5 @@ def test_damaged_files_are_read_or_refused_by_name():
 def test_undamaged_files_of_the_attack_are_read(tmp_path):
     for name, build in tables.BUILDERS.items():
         path = tmp_path / name
-        tables._write(path, build(np.random.default_rng(0)))
+        tables.write_packed(path, build(np.random.default_rng(0)))
         tables._look_at(path)

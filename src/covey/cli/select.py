@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import covey
 from covey.cli.files.formats import has_names
 from covey.cli.files.standard import STANDARD
-from covey.cli.misuse import MisuseError
+from covey.cli.misuse import MisuseError, about
 from covey.cli.options import Output, Replacing, Running, Source
 from covey.cli.selection import Compared, Grouping, MoreFiles, Parts, Selection, check_pairs, not_on_a_cluster
 from covey.cli.terminal import log_to_terminal, say, unfinished
@@ -118,7 +118,8 @@ def _here(asked: Asked) -> "Selected":
     if asked.grouping.asked is not None:
         options: Any = {"random_state": selection.seed, "n_jobs": running.jobs, "verbose": running.verbose}
         threshold = selection.least_similarity("none")
-        loaded, found = clustered(loaded, asked.grouping.asked, threshold, **options)
+        with about(asked.source.path):
+            loaded, found = clustered(loaded, asked.grouping.asked, threshold, **options)
         if running.verbose:
             say(found)
     elif set(loaded.labels) == {ONE_CLUSTER}:
@@ -128,7 +129,8 @@ def _here(asked: Asked) -> "Selected":
     _check_shown(files, loaded)
     selector = selector_of(selection, loaded, running.jobs, running.verbose)
     rejection = _rejection(files.rejection_rate, set(loaded.labels))
-    fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
+    with about(asked.source.path):
+        fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
     return Selected(fitted, loaded.recipe, loaded.block.take(fitted.selector_.sample_indices_), loaded, remarks)
 
 

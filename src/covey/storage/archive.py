@@ -96,12 +96,15 @@ def check_ratio(archive: zipfile.ZipFile) -> None:
 def read_header(head: BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read the shape, whether columns come first, and the type of an array; its content begins where reading ends."""
     version = np.lib.format.read_magic(head)
-    if version == (1, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(head)
-    elif version == (2, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_2_0(head)
-    else:
+    if version not in ((1, 0), (2, 0)):
         raise ValueError(f"it has version {version} of the NPY format, where 1.0 and 2.0 are known")
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    try:
+        shape, fortran, dtype = read(head)
+    except (
+        Exception
+    ) as error:  # NumPy hands the header to Python's parser, which has many errors for texts that are odd
+        raise ValueError(f"its header of {head.tell()} bytes describes no array") from error
     if dtype.hasobject:
         raise ValueError("it holds Python objects, and reading these could run code; save numbers or texts")
     if dtype.itemsize == 0 or dtype.subdtype is not None or any(length < 0 for length in shape):

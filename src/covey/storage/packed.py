@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from covey.runtime.extras import require
 from covey.runtime.progress import Bar
+from covey.storage.errors import first_line
 from covey.storage.limits import OPTION, allowed, limit_in_words
 
 Share = Callable[[], float]
@@ -34,7 +35,7 @@ class _ZstdReader(RawIOBase):
     def __init__(self, file: Any) -> None:
         self._file, self._new_frame = file, require("zstandard", "cli").ZstdDecompressor().decompressobj
         self._frame: Any = None
-        self._packed, self._unpacked = b"", b""
+        self._packed, self._unpacked = b"", memoryview(b"")
 
     def readable(self) -> bool:
         return True
@@ -47,9 +48,10 @@ class _ZstdReader(RawIOBase):
             if not packed:
                 return 0
             self._frame = self._frame or self._new_frame()
-            self._unpacked, self._packed = self._frame.decompress(packed), b""
+            self._unpacked, self._packed = memoryview(self._frame.decompress(packed)), b""
             if self._frame.eof:
                 self._packed, self._frame = self._frame.unused_data, None
+        # Views copy nothing: a step may yield 32 MiB, of which the caller may take a few kilobytes at a time.
         part, self._unpacked = self._unpacked[: len(buffer)], self._unpacked[len(buffer) :]
         buffer[: len(part)] = part
         return len(part)
@@ -113,7 +115,13 @@ class _Capped(RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        part = self._content.read(len(buffer))
+        try:
+            part = self._content.read(len(buffer))
+        except Exception as error:  # each library has errors of its own for what is damaged
+            done = allowed(self._size) - self._left
+            raise ValueError(
+                f"what follows after the first {done} unpacked bytes is damaged ({first_line(error)})"
+            ) from error
         self._left -= len(part)
         if self._left < 0:
             raise ValueError(

@@ -79,7 +79,7 @@ class Claim:
         kind = next((kind for kind in ENCODINGS if kind in header), None)
         if kind is None:
             return
-        n_values, encoding = max(header[kind].get(N_VALUES, 0), 0), header[kind].get(ENCODINGS[kind])
+        n_values, encoding = header[kind].get(N_VALUES, 0), header[kind].get(ENCODINGS[kind])
         self.n_values += n_values
         if encoding in REFERRING:
             self.longest = max(self.longest, longest)
@@ -160,8 +160,11 @@ def _headers(content: BinaryIO, start: int, end: int) -> Iterator[tuple[dict[int
     """Yield the headers of the pages from one place in a file to another, and where the content of each begins."""
     while start < end:
         header, length = _header(content, start)
-        if min(header.get(UNPACKED_SIZE, -1), header.get(PACKED_SIZE, -1)) < 0:
-            raise ValueError(f"the page at byte {start} has no size")
+        sizes = header.get(UNPACKED_SIZE), header.get(PACKED_SIZE)
+        kinds = [header.get(kind, {}) for kind in (OF_DATA, OF_DATA_V2)]
+        counts = [kind.get(N_VALUES, 0) if isinstance(kind, dict) else None for kind in kinds]
+        if not all(type(number) is int and number >= 0 for number in (*sizes, *counts)):
+            raise ValueError(f"the page at byte {start} has no size, or one below 0")
         yield header, start + length
         start += length + header[PACKED_SIZE]
 
