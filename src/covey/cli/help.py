@@ -53,7 +53,7 @@ class Group(PlainHelp, typer.core.TyperGroup):
 
 @contextmanager
 def _visible_errors() -> Iterator[None]:
-    """Let errors about wrong usage, which typer prints, show what the user has typed without signs that steer terminals.
+    """Let errors about wrong usage, which typer prints, show what was typed, but nothing that steers terminals.
 
     Names of files are among the arguments, and a pattern of the shell may stand for files that somebody else has named.
     """

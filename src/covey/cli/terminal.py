@@ -4,8 +4,8 @@ Labels, names of columns and names of files come from other people. Before they 
 not printable is escaped, so that nothing from a file can send commands to the terminal, hide text or reverse it. These
 are all control characters, marks of the direction of writing, and characters without width.
 
-Rows and JSON that are written to standard output are for other programs and hold the data unchanged. Only where standard
-output is a terminal, they are escaped, too.
+Rows and JSON that are written to standard output are for other programs and hold the data unchanged. Only where it is a
+terminal, they are escaped, too.
 """
 
 import logging
