@@ -4,8 +4,8 @@ A Parquet file of a kilobyte may stand for gigabytes in three ways: a page that 
 a million repetitions of itself, and a long text that many rows refer to. What the footer of the file says about its
 sizes proves nothing, because Arrow goes by the headers of pages. Therefore
 
-1. the headers of all pages are read, as Arrow is going to read them: each says how many bytes its page unpacks to, and
-   how many values it holds;
+1. the headers of all pages are read, as Arrow is going to read them. The footer says where they are, and each says how
+   many bytes its page unpacks to, and how many values it holds;
 2. a value takes at least 8 bytes, and one of a fixed length takes that length;
 3. where texts are written once and rows refer to them, each row takes as much as the longest of these texts;
 4. if that is too much, the texts are read in that form, which takes little memory, and the lengths of those that rows
@@ -15,7 +15,7 @@ sizes proves nothing, because Arrow goes by the headers of pages. Therefore
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -34,8 +34,8 @@ FIRST_READ = 2**12
 smallest and largest value."""
 MOST_ROWS = 2**20
 """How many rows are looked at at once. Each takes 4 bytes, and the texts that a batch refers to are looked at once."""
-DEEPEST = 8
-"""How deep the parts of a header may be nested; 3 levels are in use."""
+DEEPEST = 16
+"""How deep the parts of a header or footer may be nested; 9 levels are in use."""
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, _, STRUCT = range(1, 13)
 """The types of values in a header, which is written in the compact protocol of Apache Thrift."""
 UNPACKED_SIZE, PACKED_SIZE, OF_DATA, OF_DICTIONARY, OF_DATA_V2 = 2, 3, 5, 7, 8
@@ -46,7 +46,11 @@ REFERRING = (2, 8)
 """The ways to write values that refer to those of another page."""
 REPEATING = 7
 """The way to write texts that repeat the beginning of the text before."""
-PACKINGS = ("SNAPPY", "GZIP", "BROTLI", "ZSTD")
+ROW_GROUPS, COLUMNS, OF_COLUMN = 4, 1, 3
+"""The numbers of the parts of the footer that lead to what it says about a column of a row group."""
+PACKING, N_VALUES_OF_CHUNK, CHUNK_SIZE, FIRST_PAGE, DICTIONARY_PAGE = 4, 5, 7, 9, 11
+"""The numbers of the parts of the latter: how pages are packed, how many values and bytes there are, and where."""
+UNPACKED, PACKINGS = 0, {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd"}
 """The ways to pack a page that Arrow can unpack alone. There are several that are called LZ4."""
 N_VALUES = 1
 """The number of the part of a page's kind that says how many values it holds."""
@@ -97,9 +101,12 @@ def check_pages(path: str, place: str) -> None:
     size = os.path.getsize(place)
     most, total, texts = allowed(size), 0, []
     with require("pyarrow.parquet", "cli").ParquetFile(place) as file, open(place, "rb") as content:
+        chunks = _chunks(content)
+        if any(len(group) != len(file.schema) for group in chunks):
+            raise ValueError("its row groups have other columns than its schema")
         for at, column in enumerate(file.schema):
             is_text = column.physical_type == "BYTE_ARRAY"
-            claim = _claim(file.metadata, at, content, is_text, most)
+            claim = _claim([group[at] for group in chunks], content, is_text, most)
             width = max(BYTES_OF_CELL, column.length or 0)
             total += max(claim.n_bytes, width * claim.n_values)
             _check(path, total, size)
@@ -122,33 +129,53 @@ def _check(path: str, total: int, size: int) -> None:
         )
 
 
-def _claim(metadata: Any, column: int, content: BinaryIO, is_text: bool, most: int) -> Claim:
-    """Return what a column claims; reading stops where that is more than `most`."""
+def _chunks(content: BinaryIO) -> list[list[dict[int, Any]]]:
+    """Return what the footer says about each column of each row group.
+
+    Arrow is not asked for it, because some of its versions end the process if this part of the footer is damaged.
+    """
+    content.seek(-8, os.SEEK_END)
+    length = int.from_bytes(content.read(4), "little")
+    content.seek(-8 - length, os.SEEK_END)
+    try:
+        groups = _Thrift(content.read(length)).struct()[ROW_GROUPS]
+        chunks = [[column[OF_COLUMN] for column in group[COLUMNS]] for group in groups]
+        for chunk in (chunk for group in chunks for chunk in group):
+            places = [chunk[N_VALUES_OF_CHUNK], chunk[CHUNK_SIZE], chunk[FIRST_PAGE], chunk.get(DICTIONARY_PAGE, 0)]
+            if not all(type(number) is int and number >= 0 for number in places):
+                raise ValueError
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError("its footer is damaged") from error
+    return chunks
+
+
+def _claim(chunks: Sequence[dict[int, Any]], content: BinaryIO, is_text: bool, most: int) -> Claim:
+    """Return what a column, of which these are the parts, claims; reading stops where that is more than `most`."""
     claim = Claim()
-    for group in range(metadata.num_row_groups):
-        chunk = metadata.row_group(group).column(column)
-        start, before, longest = chunk.data_page_offset, claim.n_values, 0
-        if chunk.has_dictionary_page and 0 < (chunk.dictionary_page_offset or 0) < start:
-            start = chunk.dictionary_page_offset
-        end = start + chunk.total_compressed_size if chunk.num_values else start  # Arrow reads no page of nothing
+    for chunk in chunks:
+        start, before, longest = chunk[FIRST_PAGE], claim.n_values, 0
+        if 0 < chunk.get(DICTIONARY_PAGE, 0) < start:
+            start = chunk[DICTIONARY_PAGE]
+        n_values = chunk[N_VALUES_OF_CHUNK]
+        end = start + chunk[CHUNK_SIZE] if n_values else start  # Arrow reads no page of nothing
         for header, at in _headers(content, start, end):
             claim.n_bytes += header[UNPACKED_SIZE]
             if OF_DICTIONARY in header and is_text and claim.n_bytes <= most:
-                longest = _longest(content, at, header, chunk.compression)
+                longest = _longest(content, at, header, chunk.get(PACKING))
             claim.add(header, longest)
-            if claim.n_values - before >= chunk.num_values or max(claim.n_bytes, claim.n_values) > most:
+            if claim.n_values - before >= n_values or max(claim.n_bytes, claim.n_values) > most:
                 break
     return claim
 
 
-def _longest(content: BinaryIO, start: int, header: dict[int, Any], packing: str) -> int:
+def _longest(content: BinaryIO, start: int, header: dict[int, Any], packing: Any) -> int:
     """Return the length of the longest text in a page of texts that rows refer to."""
     content.seek(start)
     page, size = content.read(header[PACKED_SIZE]), header[UNPACKED_SIZE]
-    if packing != "UNCOMPRESSED":
+    if packing != UNPACKED:
         if packing not in PACKINGS:
             return int(size)
-        page = require("pyarrow", "cli").Codec(packing.lower()).decompress(page, size, asbytes=True)
+        page = require("pyarrow", "cli").Codec(PACKINGS[packing]).decompress(page, size, asbytes=True)
     at = longest = 0
     while at < len(page):
         length = int.from_bytes(page[at : at + 4], "little")
