@@ -133,6 +133,16 @@ def test_broken_parquet_is_refused_by_name(folder, what):
             reader("bad.parquet")
 
 
+def test_a_column_whose_type_contradicts_the_schema_is_refused_and_does_not_end_the_process(folder):
+    """Arrow 26 ends the process if it is asked for the metadata of such a column."""
+    content = parquet(pa.table({"a": ["x", "y"]}))
+    text, number = b"\x15\x0c\x25", b"\x15\x08\x25"  # the type in the schema, and the beginning of the next part
+    assert content.count(text) == 1
+    Path("bad.parquet").write_bytes(content.replace(text, number))
+    with pytest.raises(FileFormatError, match=r"^bad\.parquet is no Parquet file, or damaged"):
+        read("bad.parquet")
+
+
 @pytest.mark.parametrize("kind", [pa.float64(), pa.int64(), pa.decimal128(5, 2), pa.float32()])
 def test_a_gap_in_a_column_of_numbers_is_named_with_its_row(run, kind):
     pq.write_table(pa.table({"a": pa.array([1, 2, None, 4], kind), "b": [1.0, 2.0, 3.0, 4.0]}), "t.parquet")
