@@ -146,7 +146,7 @@ def _compare(source: Source, comparing: Comparing, force: bool, running: Running
     start, seconds, page, n_folds = time.monotonic(), comparing.seconds, Path(comparing.html), comparing.folds
     methods, ks = listed(comparing.methods), [at_least_one(value) for value in listed(comparing.k)]
     chosen = choose_methods(methods, ks)
-    with running.threads():
+    with running.threads(), about(source.path):
         contest = enter(source, n_folds, running.verbose)
     folder = page.with_name(f".{page.stem}-{fingerprint(source, contest.loaded.similarity, methods, ks, n_folds)}")
     how: Any = {"n_jobs": running.jobs, "verbose": running.verbose}
