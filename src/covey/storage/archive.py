@@ -3,7 +3,7 @@
 A zip archive that nobody vouches for may declare more than it holds, or hold a gigabyte of zeros in a megabyte. Reading
 an array therefore takes these steps, and each of them can refuse:
 
-1. All members together may declare as much as `justified` allows a file of the archive's size.
+1. All members together may declare as much as `allowed` says for a file of the archive's size.
 2. The member's NPY header, of at most `MOST_HEADER` bytes, says its type and shape. Python objects are refused, because
    reading them could run code. Header and content must be exactly as long as the archive declares the member to be.
 3. The content must fit the memory of this machine; then it is allocated once and inflated into place, part by part.
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.runtime.memory import check_fits
-from covey.storage.limits import MOST_RATIO, justified
+from covey.storage.limits import OPTION, allowed, limit_in_words
 
 MOST_HEADER = 2**16
 """The most bytes that an NPY header may take. Headers of plain arrays take 128; only many named fields take more."""
@@ -100,28 +100,31 @@ def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[Any, int]]:
 
 
 def check_ratio(archive: zipfile.ZipFile) -> None:
-    """Refuse an archive whose members declare more bytes than its size justifies."""
+    """Refuse an archive whose members declare more bytes than are allowed for its size."""
     file = archive.fp
     if file is None:
         raise ValueError("the archive is closed")
     declared, there = sum(info.file_size for info in archive.infolist()), file.seek(0, os.SEEK_END)
-    if declared > justified(there):
+    if declared > allowed(there):
         raise ValueError(
-            f"its members declare {declared / 2**20:.0f} MiB, which is more than {MOST_RATIO} times the {there} bytes "
-            "of the file and may be an attack on memory; if it is your own, save it unpacked (numpy.savez), or "
-            "as a sparse matrix (scipy.sparse.save_npz)"
+            f"its members unpack to {declared / 2**20:.1f} MiB, which is more than {limit_in_words(there)} and may be "
+            f"an attack on memory; if you trust it, pass a larger {OPTION} to the command covey, or save it unpacked "
+            "(numpy.savez), or as a sparse matrix (scipy.sparse.save_npz)"
         )
 
 
 def read_header(head: BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read the shape, whether columns come first, and the type of an array; its content begins where reading ends."""
     version = np.lib.format.read_magic(head)
-    if version == (1, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(head)
-    elif version == (2, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_2_0(head)
-    else:
+    if version not in ((1, 0), (2, 0)):
         raise ValueError(f"it has version {version} of the NPY format, where 1.0 and 2.0 are known")
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    try:
+        shape, fortran, dtype = read(head)
+    except (
+        Exception
+    ) as error:  # NumPy hands the header to Python's parser, which has many errors for texts that are odd
+        raise ValueError(f"its header of {head.tell()} bytes describes no array") from error
     if dtype.hasobject:
         raise ValueError("it holds Python objects, and reading these could run code; save numbers or texts")
     if dtype.itemsize == 0 or dtype.subdtype is not None or any(length < 0 for length in shape):
