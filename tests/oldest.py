@@ -8,13 +8,14 @@ import re
 import tomllib
 from pathlib import Path
 
-PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+DECLARED = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
+PROJECT = DECLARED["project"]
 
 
 def requirements():
-    """Every requirement that is declared, of the core and of all extras, without those that name covey itself."""
+    """Every requirement that is declared, of the core, all extras and the build, but not those that name covey itself."""
     extras = PROJECT["optional-dependencies"].values()
-    declared = {line for lines in [PROJECT["dependencies"], *extras] for line in lines}
+    declared = {line for lines in [PROJECT["dependencies"], *extras, DECLARED["build-system"]["requires"]] for line in lines}
     return sorted(line for line in declared if not line.startswith("covey["))
 
 
