@@ -15,7 +15,9 @@ PROJECT = DECLARED["project"]
 def requirements():
     """Every requirement that is declared, of the core, all extras and the build, but not those that name covey itself."""
     extras = PROJECT["optional-dependencies"].values()
-    declared = {line for lines in [PROJECT["dependencies"], *extras, DECLARED["build-system"]["requires"]] for line in lines}
+    declared = {
+        line for lines in [PROJECT["dependencies"], *extras, DECLARED["build-system"]["requires"]] for line in lines
+    }
     return sorted(line for line in declared if not line.startswith("covey["))
 
 

@@ -19,7 +19,13 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SURROUNDINGS = {
     "here": {"umask": 0o022, "TZ": "UTC", "LC_ALL": "C", "PYTHONHASHSEED": "1", "age": 0},
-    "there/somewhere else": {"umask": 0o077, "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "2", "age": 1e8},
+    "there/somewhere else": {
+        "umask": 0o077,
+        "TZ": "Asia/Tokyo",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONHASHSEED": "2",
+        "age": 1e8,
+    },
 }
 """Two folders to build in, and what else differs there; `age` is how many seconds older the files seem to be."""
 

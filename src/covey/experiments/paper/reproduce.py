@@ -51,17 +51,15 @@ def reproduce(
     data_home : path, optional
         Where the loaders look first. Data sets that are not on the machine are left out.
     download : bool, default=False
-        Whether the loaders may download what is not on the machine. Nothing is sent over the network otherwise.
+        Whether the loaders may download what is not on the machine.
     n_jobs : int or None, default=None
     verbose : int, default=0
         1 shows a progress bar on a terminal.
     """
     _check_folder(Path(folder))
     problems, missing = _present(PROBLEMS | DOWNLOADED if download else PROBLEMS, data_home, verbose)
-    recorded = {record.problem for record in read_records(folder, quick)}
-    for name, sentence in missing.items():
-        if name in recorded:
-            raise ValueError(f"folder {str(folder)!r} has results of {name}, whose data are not there now: {sentence}")
+    for name in missing.keys() & {record.problem for record in read_records(folder, quick)}:
+        raise ValueError(f"folder {str(folder)!r} has results of {name}, whose data are not there now: {missing[name]}")
     made = report(
         folder,
         PAPER,
