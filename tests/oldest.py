@@ -13,11 +13,10 @@ PROJECT = DECLARED["project"]
 
 
 def requirements():
-    """Every requirement that is declared, of the core, all extras and the build, but not those that name covey itself."""
+    """Every requirement of the core, of all extras and of the build, without those that name covey itself."""
     extras = PROJECT["optional-dependencies"].values()
-    declared = {
-        line for lines in [PROJECT["dependencies"], *extras, DECLARED["build-system"]["requires"]] for line in lines
-    }
+    parts = [PROJECT["dependencies"], *extras, DECLARED["build-system"]["requires"]]
+    declared = {line for lines in parts for line in lines}
     return sorted(line for line in declared if not line.startswith("covey["))
 
 

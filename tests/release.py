@@ -1,4 +1,4 @@
-"""What `make dist` puts into dist/: a wheel and a source archive, a bill of materials, and the checksums of all of them.
+"""What `make dist` puts into dist/: a wheel, a source archive, a bill of materials, and the checksums of all of them.
 
 1. `build` clones the last commit into two folders and builds the package in both, in surroundings that differ in all
    that must not matter. The files of the two must have the same bytes, else nothing is written.

@@ -31,9 +31,8 @@ def as_numbers(column: Any, decimal: str = ".") -> NDArray[np.float64]:
             column = column.str.replace(".", "no point", regex=False).str.replace(decimal, ".", regex=False)
         numbers = pandas.to_numeric(column, errors="coerce")
         if not _reads_exactly():
-            numbers = pandas.Series([_float(text) for text in column], dtype=np.float64).where(
-                numbers.notna().to_numpy()
-            )
+            precise = pandas.Series([_float(text) for text in column], dtype=np.float64)
+            numbers = precise.where(numbers.notna().to_numpy())
     else:
         plain = [None if isinstance(value, bool | np.bool_ | dict | list) else value for value in column]
         numbers = pandas.to_numeric(pandas.Series(plain, dtype=object).map(_float), errors="coerce")
