@@ -75,20 +75,25 @@ def test_no_packet_is_sent_by_compiled_code_either(whole):
     assert whole[1] == 0
 
 
-@pytest.mark.parametrize("loader", ["load_fashion_mnist", "load_20newsgroups"])
-def test_a_loader_that_is_asked_to_download_does_try(tmp_path, loader):
-    code = f"""
+def test_a_loader_that_is_asked_to_download_does_try(tmp_path):
+    code = """
 import time
+from pathlib import Path
 from covey import datasets
 
 time.sleep = lambda seconds: None  # scikit-learn waits between its attempts
-try:
-    datasets.{loader}(data_home="nothing", download=True)
-except datasets.MissingDataError:
-    pass
+for load in (datasets.load_fashion_mnist, datasets.load_20newsgroups):
+    try:
+        load(data_home="nothing", download=True)
+    except datasets.MissingDataError:
+        with Path("contacts.txt").open("a") as file:
+            file.write("next\\n")
 """
     tried, _, _ = attempts(tmp_path, "-c", code)
-    assert any(line.startswith("socket.getaddrinfo") for line in tried)
+    images, posts, nothing = "\n".join(tried).split("next")
+    assert images.strip().startswith("socket.getaddrinfo")
+    assert posts.strip().startswith("socket.getaddrinfo")
+    assert nothing == ""
 
 
 @pytest.mark.parametrize("where", ["ask()", "Parallel(2)(delayed(ask)() for _ in range(2))"])
