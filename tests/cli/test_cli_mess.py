@@ -231,7 +231,11 @@ def test_names_of_columns_may_hold_commas(run):
     assert pd.read_csv("few.csv").columns[1] == "b, or c"
 
 
-@given(names=st.lists(st.text("ab, \"'", min_size=1, max_size=5).map(str.strip).filter(bool), min_size=1, max_size=4))
+NAMES = st.lists(st.text("ab,\"'", min_size=1, max_size=3), min_size=1, max_size=2).map(" ".join)
+"""Blanks stand within names only."""
+
+
+@given(names=st.lists(NAMES, min_size=1, max_size=4))
 def test_any_names_can_be_listed(names):
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerow(names)

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import warnings
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -314,7 +315,11 @@ def test_processes_end_with_the_one_that_has_started_them(tmp_path):
     process.kill()
     process.wait()
     for _ in range(200):
-        if not os.path.exists(f"/proc/{worker}") or "Z" in open(f"/proc/{worker}/stat").read().split()[2]:
+        try:
+            state = Path(f"/proc/{worker}/stat").read_text().split()[2]
+        except FileNotFoundError:
+            break
+        if state == "Z":  # it has ended, and nobody has asked for its exit code yet
             break
         time.sleep(0.05)
     else:

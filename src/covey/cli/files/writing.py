@@ -111,9 +111,12 @@ def _typed(column: Any, decimal: str) -> Any:
     """Return a column of texts as whole numbers if all of them are such, or as numbers with gaps."""
     pandas = require("pandas", "cli")
     try:
-        return pandas.to_numeric(column)
+        whole = pandas.to_numeric(column)
     except (ValueError, TypeError):
-        return pandas.Series(as_numbers(column, decimal), index=column.index)
+        whole = None
+    if whole is not None and not pandas.api.types.is_float_dtype(whole):
+        return whole
+    return pandas.Series(as_numbers(column, decimal), index=column.index)
 
 
 def _named(block: Block) -> Any:
