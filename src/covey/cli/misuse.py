@@ -12,10 +12,13 @@ class MisuseError(ValueError):
 
 @contextmanager
 def about(path: str) -> Iterator[None]:
-    """Let an error of the library, which knows objects but no files, name the file that the objects come from."""
+    """Let an error of the library, which knows objects but no files, name the file that the objects come from.
+
+    An error that is about another file says so by an attribute `names_file`.
+    """
     try:
         yield
     except ValueError as error:
-        if isinstance(error, MisuseError) or name_of(path) in str(error):
+        if isinstance(error, MisuseError) or hasattr(error, "names_file") or name_of(path) in str(error):
             raise
         raise ValueError(f"{name_of(path)}: {error}") from error

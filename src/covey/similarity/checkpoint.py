@@ -49,6 +49,12 @@ Keys = NDArray[np.uint64]
 """Pairs of objects as numbers: that of the first object times 2^32, plus that of the second."""
 
 
+class OtherRunError(ValueError):
+    """A checkpoint was made with other data, with another similarity or with other parameters. The message names it."""
+
+    names_file = True
+
+
 @dataclass(frozen=True)
 class CheckpointReport:
     """What a checkpoint has done for a run.
@@ -122,7 +128,7 @@ class Checkpoint:
         """
         lost = int(np.sum(~np.isin(self._hashes, hashes)))
         if lost:
-            raise ValueError(
+            raise OtherRunError(
                 f"checkpoint must be of the same data, but {lost} of the {self._hashes.size} objects of {self.path!r} "
                 "are not in X; choose another file, or remove that one."
             )
@@ -165,7 +171,7 @@ class Checkpoint:
         elif self._run != text:
             before = json.loads(self._run)
             name = next(name for name in {**before, **depends_on} if before.get(name) != depends_on.get(name))
-            raise ValueError(
+            raise OtherRunError(
                 f"checkpoint must be of the same run, but {self.path!r} was made with another {name}: it has "
                 f"{before.get(name)!r} and this run {depends_on.get(name)!r}; choose another file, or remove that one."
             )
@@ -212,7 +218,7 @@ class Checkpoint:
         if type(seed) is not int or not 0 <= seed < 2**32:
             raise self.damaged("its seed is no number below 2^32")
         if about.get("similarity") != fingerprint:
-            raise ValueError(
+            raise OtherRunError(
                 f"checkpoint must be of the same similarity, but {self.path!r} was made with another one, "
                 f"{about.get('in_words')!s:.200}, and this is {similarity!r}; choose another file, or remove that one."
             )
