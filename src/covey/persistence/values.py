@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from reprlib import repr as shown
 from typing import Any
 
@@ -99,7 +99,7 @@ class Writer:
 
     def _fields(self, value: Any) -> dict[str, Any]:
         """The fields of a dataclass, which must be such as loading accepts."""
-        values = {each.name: getattr(value, each.name) for each in fields(value)}
+        values = {name: getattr(value, name) for name in self._records[type(value)].fields}
         encoded = {name: self.item(content) for name, content in values.items()}
         record = self._records[type(value)]
         with refusing(self.what):

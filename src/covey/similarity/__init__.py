@@ -13,13 +13,16 @@ Data goes through the files in this order:
 4. `equal.py` finds equal objects, which are merged into one object with a multiplicity. `content.py` writes objects as
    bytes that are the same in every process, and `fingerprints.py` makes of them short values that say whether data and
    similarities are the same. `remembered.py` keeps the similarities of a costly function, so that no pair is evaluated
-   twice; `hashing.py` mixes bits and is the hash table for pairs.
+   twice; `hashing.py` mixes bits and is the hash table for pairs. `kept.py` does the same with a file, the checkpoint
+   (`checkpoint.py`), and `precautions.py` is what a run takes against failures and stops.
 5. `space.py` says what a space is: objects on two sides that are asked for similarities by index. `spaces/` has one
    class for each way to compute similarities. All later stages see only spaces, never data.
 6. `rows.py` stores rows of numbers, dense or CSR, for the spaces. `kernels.py` holds the compiled sums over two rows.
    `bit_rows.py` and `bit_kernels.py` do the same for packed bits. `bounds.py` computes cheap upper bounds of
-   similarities, and `pool.py` lets several processes call a slow Python function.
+   similarities. `pool.py` lets several processes call a slow Python function, and `timed.py` ends one that hangs.
+   `failures.py` notes pairs for which a function fails, and `spot_check.py` warns of functions that are not what they
+   promise to be.
 7. `mean.py` computes the mean similarity of a space's pairs, exactly or from a sample that `pairs.py` draws.
-   `exact_sum.py` adds up similarities so that the order of the additions does not matter.
-`homogeneity.py` offers it to users.
+   `sums.py` and `exact_sum.py` add up similarities so that the order of the additions does not matter.
+   `homogeneity.py` offers the mean to users.
 """
