@@ -67,17 +67,12 @@ class DeltaMedoids(Selector):
     max_iter : int, default=50
         The most iterations.
     checkpoint : path or None, default=None
-        A file that keeps what the fit has paid for, so that the same call goes on where it was stopped, by whatever. It
-        keeps every pair that a function of your own has evaluated; these pairs also serve later fits with other
-        parameters, or with more objects. For named similarities it keeps finished clusters. Only one fit at a time can
-        use the file. `docs/reliability.md` says more.
+        A file that keeps what the fit has paid for, so that the same call goes on where it was stopped. See
+        `covey.CRS`.
     on_error : {"raise", "lowest"}, default="raise"
-        What happens if the similarity fails for a pair: if it raises an error, returns no finite number, or exceeds
-        `timeout`. "raise" ends the fit with an error that names the two objects. With "lowest" the pair counts as
-        similar as the least similar pair before it, and a `covey.FailedPairsWarning` tells how many there were.
+        What happens if the similarity fails for a pair. See `covey.CRS`.
     timeout : float or None, default=None
-        How many seconds one evaluation of a function of your own may take. The function is then called in processes of
-        its own, which are ended if they take longer. A batched function gets this time for each batch.
+        How many seconds one evaluation of a function of your own may take. See `covey.CRS`.
     random_state : int, RandomState instance or None, default=None
         Decides which pairs are sampled if the homogeneity is not computed exactly.
     n_jobs : int or None, default=None

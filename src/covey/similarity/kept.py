@@ -5,17 +5,17 @@ and that write whatever they evaluate to it. Only functions of the user's own ar
 itself takes less time than to read it from a file.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Self
 
 import numpy as np
 
-from covey.arrays import Floats, Hashes, Indices, Integers, Positions
+from covey.arrays import Floats, Indices, Integers, Positions
 from covey.similarity.checkpoint import Checkpoint, Keys, OtherRunError, pair_keys
-from covey.similarity.collection import Collection, Representatives
-from covey.similarity.equal import Distinct
+from covey.similarity.collection import Collection
 from covey.similarity.space import Space
-from covey.similarity.spot_check import TOLERANCE, watch
+from covey.similarity.spot_check import TOLERANCE
+from covey.similarity.wrapped import WrappedCollection
 
 ASKED_AGAIN = 5
 """How many kept pairs are evaluated again before a checkpoint is used. A change that a fingerprint does not show, such
@@ -50,48 +50,16 @@ def _check_values(collection: Collection, checkpoint: Checkpoint, numbers: Integ
         )
 
 
-class KeptCollection(Collection):
+class KeptCollection(WrappedCollection):
     """Objects whose spaces use a checkpoint. `numbers` are the numbers of the objects in it."""
 
-    remembers = True
-
     def __init__(self, collection: Collection, numbers: Integers, checkpoint: Checkpoint) -> None:
-        super().__init__(collection.similarity, collection.objects, collection.rows, collection.given)
-        self._collection, self._numbers, self._checkpoint = collection, numbers, checkpoint
-
-    def __reduce__(self) -> Any:
-        """Pickle the objects alone, without the checkpoint, which only this process may use."""
-        return self._collection.__reduce__()
-
-    @property
-    def n_columns(self) -> int | None:
-        return self._collection.n_columns
-
-    def is_costly(self) -> bool:
-        return True
-
-    def representatives(self, positions: Positions) -> Representatives:
-        return self._collection.representatives(positions)
-
-    def space(self, n_jobs: int | None = None) -> Space:
-        return watch(super().space(n_jobs), self.similarity, self.rows)
+        super().__init__(collection)
+        self._numbers, self._checkpoint = numbers, checkpoint
 
     def against(self, others: Self, n_jobs: int | None = None) -> "KeptSpace":
         inner = self._collection.against(self._collection if others is self else others._collection, n_jobs)
         return KeptSpace(inner, self._numbers, others._numbers, self._checkpoint, self.similarity.symmetric)
-
-    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> Space:
-        return self._collection.space_of_queries(X, estimator, n_jobs)
-
-    def distinct(self) -> Distinct:
-        return self._collection.distinct()
-
-    def content_hashes(self) -> Hashes:
-        return self._collection.content_hashes()
-
-    def _joined(self, parts: Sequence[Collection]) -> Collection:
-        """Join the collections alone, without the checkpoint."""
-        return self._collection._joined(parts)
 
     def _take(self, positions: Positions) -> Self:
         return type(self)(self._collection.take(positions), self._numbers[positions], self._checkpoint)

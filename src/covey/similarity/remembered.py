@@ -8,19 +8,17 @@ A similarity that is compiled or can be screened is computed again instead: that
 """
 
 import threading
-from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from covey.arrays import Flags, Floats, Hashes, Indices, Positions
-from covey.similarity.collection import Collection, Representatives
-from covey.similarity.equal import Distinct
+from covey.arrays import Flags, Floats, Indices, Positions
+from covey.similarity.collection import Collection
 from covey.similarity.hashing import find_slot
 from covey.similarity.space import Space
-from covey.similarity.spot_check import watch
+from covey.similarity.wrapped import WrappedCollection
 
 Keys = NDArray[np.uint64]
 
@@ -90,31 +88,15 @@ class Memory:
         return self._spaces[n_jobs]
 
 
-class RememberedCollection(Collection):
+class RememberedCollection(WrappedCollection):
     """Objects whose spaces look pairs up in a table before they evaluate them.
 
     `numbers` are the numbers of the objects in the memory.
     """
 
-    remembers = True
-
     def __init__(self, collection: Collection, numbers: Positions, memory: Memory) -> None:
-        super().__init__(collection.similarity, collection.objects, collection.rows, collection.given)
-        self._collection, self._numbers, self._memory = collection, numbers, memory
-
-    def __reduce__(self) -> Any:
-        """Pickle the objects alone, without what is remembered."""
-        return self._collection.__reduce__()
-
-    @property
-    def n_columns(self) -> int | None:
-        return self._collection.n_columns
-
-    def representatives(self, positions: Positions) -> Representatives:
-        return self._collection.representatives(positions)
-
-    def space(self, n_jobs: int | None = None) -> Space:
-        return watch(super().space(n_jobs), self.similarity, self.rows)
+        super().__init__(collection)
+        self._numbers, self._memory = numbers, memory
 
     def against(self, others: Self, n_jobs: int | None = None) -> "RememberedSpace":
         return RememberedSpace(self._memory, self._numbers, others._numbers, square=others is self, n_jobs=n_jobs)
@@ -129,19 +111,6 @@ class RememberedCollection(Collection):
         if self.similarity.symmetric:
             return np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([similarities, similarities])
         return i, j, similarities
-
-    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> Space:
-        return self._collection.space_of_queries(X, estimator, n_jobs)
-
-    def distinct(self) -> Distinct:
-        return self._collection.distinct()
-
-    def content_hashes(self) -> Hashes:
-        return self._collection.content_hashes()
-
-    def _joined(self, parts: Sequence[Collection]) -> Collection:
-        """Join the collections alone, without what is remembered."""
-        return self._collection._joined(parts)
 
     def _take(self, positions: Positions) -> Self:
         return type(self)(self._collection.take(positions), self._numbers[positions], self._memory)
