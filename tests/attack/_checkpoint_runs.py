@@ -85,7 +85,9 @@ def graph(path, objects, k, similarity="cosine", method="auto"):
     assert made.method == ("exact" if method == "auto" else method)
     for x, neighbors in enumerate(made.indices.tolist()):
         assert len({x, *neighbors}) == k + 1, "an object is its own neighbor, or has one twice"
-    assert np.isfinite(covey.CRS(graph=made, similarity=similarity, threshold=None).fit(objects).prototypes_[0].coverage)
+    assert np.isfinite(
+        covey.CRS(graph=made, similarity=similarity, threshold=None).fit(objects).prototypes_[0].coverage
+    )
     return made.indices, made.similarities
 
 

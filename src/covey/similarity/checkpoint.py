@@ -221,7 +221,7 @@ class Checkpoint:
         if about.get("similarity") != fingerprint:
             raise ValueError(
                 f"checkpoint must be of the same similarity, but {self.path!r} was made with another one, "
-                f"{ascii(about['in_words'][:200])}, and this is {similarity!r}; choose another file, or remove that one."
+                f"{about['in_words'][:200]!a}, and this is {similarity!r}; choose another file, or remove that one."
             )
         return about
 

@@ -22,7 +22,7 @@ LENGTH = struct.Struct("<I")
 TYPES = {"<i4", "<i8", "<f8"}
 """The types that arrays may have, in NumPy's words."""
 MOST_TEXT = 1 << 20
-"""The most bytes of a text. What covey writes has a few hundred, and JSON takes up to thirty times its bytes in memory."""
+"""The most bytes of a text. What covey writes has a few hundred. JSON can take thirty times its bytes in memory."""
 
 
 def pack_arrays(record: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
