@@ -211,7 +211,7 @@ def with_other_pairs(rng, part):
     some = rng.random(pairs.size) < pick(rng, [0.02, 0.3, 1.1])
     field = pick(rng, ["first", "second", "similarity", "similarity", "swap", "order"])
     if field == "similarity":
-        pairs[field][some] = pick(rng, [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 0.0, -0.0, 0.5])
+        pairs[field][some] = pick(rng, [np.nan, np.inf, -np.inf, 1e308, -1e308, 9e149, -9e149, 5e-324, 0.0, -0.0, 0.5])
     elif field == "swap":
         pairs["first"][some], pairs["second"][some] = pairs["second"][some], pairs["first"][some]
     elif field == "order":

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.similarity.checkpoint import ABOUT, RESULT, RUN
+from covey.similarity.checkpoint import ABOUT, PAIR, PAIRS, RESULT, RUN
 from covey.storage import journal
 from covey.storage.arrays import pack_arrays, unpack_arrays
 from covey.storage.journal import MARK, SIGNATURE, Journal
@@ -105,6 +105,20 @@ def test_a_finished_cluster_that_cannot_be_true_is_refused(path, change):
         select(path)
 
 
+def test_who_covers_a_member_first_must_be_a_representative(path):
+    selector = covey.CRS(2, size=4, random_state=0, checkpoint=path)
+    selector.fit(X, Y)
+
+    def change(_, arrays):
+        members = np.arange(10) if arrays["indices"][0] < 10 else np.arange(10, 20)
+        (first,) = (array for name, array in arrays.items() if name.startswith("details"))
+        first[:] = np.setdiff1d(members, arrays["indices"])[0]
+
+    rewrite(path, RESULT, with_result(change))
+    with pytest.raises(covey.FileFormatError, match="a finished cluster cannot be true"):
+        selector.fit(X, Y)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -161,6 +175,20 @@ def test_a_pair_that_failed_once_and_was_evaluated_later_is_not_evaluated_a_thir
     again = selector.fit(numbers)
     assert again.checkpoint_.n_saved == again.n_evaluations_
     assert len(asked) == again.checkpoint_.n_asked_again
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e150, -1e308])
+def test_a_similarity_that_no_function_may_return_is_refused(path, value):
+    selector = covey.CRS(2, similarity=nearness, checkpoint=path, random_state=0).fit([1, 2, 3, 5, 8, 13])
+
+    def change(part):
+        pairs = np.frombuffer(part, PAIR).copy()
+        pairs["similarity"] = value
+        return pairs.tobytes()
+
+    rewrite(path, PAIRS, change)
+    with pytest.raises(covey.FileFormatError, match="a similarity is not below"):
+        selector.fit([1, 2, 3, 5, 8, 13])
 
 
 def test_headers_that_lie_in_the_contents_of_others_are_not_read_for_ever(path, monkeypatch):

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Hashes, Integers
 from covey.similarity.fingerprints import similarity_fingerprint
-from covey.similarity.similarity import Similarity
+from covey.similarity.similarity import LARGEST, Similarity
 from covey.storage.arrays import MOST_TEXT
 from covey.storage.errors import FileFormatError
 from covey.storage.journal import Journal
@@ -234,8 +234,8 @@ class Checkpoint:
             raise self.damaged("an object is in it twice")
         if pairs.size and max(pairs["first"].max(), pairs["second"].max()) >= hashes.size:
             raise self.damaged("a pair has an object that is not in it")
-        if np.isinf(pairs["similarity"]).any():
-            raise self.damaged("a similarity is not finite")
+        if (np.abs(pairs["similarity"]) >= LARGEST).any():
+            raise self.damaged(f"a similarity is not below {LARGEST:g} in magnitude")
         pairs = pairs[::-1]
         self._keys, last = np.unique(pair_keys(pairs["first"], pairs["second"]), return_index=True)
         self._values, self._hashes = pairs["similarity"][last].astype(np.float64), hashes.astype(np.uint64)
