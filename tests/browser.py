@@ -1,5 +1,6 @@
 """A real browser without a window; tests that need it are skipped where none is installed."""
 
+import json
 import shutil
 from contextlib import contextmanager
 
@@ -9,6 +10,14 @@ import pytest
 @contextmanager
 def page(path, width=1200, height=900, *, phone=False):
     """The page at a local path, in Chromium."""
+    with started(width, height, phone=phone) as browser:
+        browser.get(path.as_uri())
+        yield browser
+
+
+@contextmanager
+def started(width=1200, height=900, *, phone=False):
+    """Chromium with a new and empty profile, before any page is opened. It logs the console and all requests."""
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (chromium and driver):
         pytest.skip("needs a browser: Debian's packages chromium and chromium-driver")
@@ -21,13 +30,18 @@ def page(path, width=1200, height=900, *, phone=False):
     if phone:
         metrics = {"width": width, "height": height, "pixelRatio": 2.0}
         options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
-        browser.get(path.as_uri())
         yield browser
     finally:
         browser.quit()
+
+
+def requested(browser):
+    """The addresses that the browser was asked to load since the last call, those that it has refused included."""
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    return [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
 
 
 def assert_renders(path, *, phone):

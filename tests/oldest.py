@@ -8,13 +8,15 @@ import re
 import tomllib
 from pathlib import Path
 
-PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+DECLARED = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
+PROJECT = DECLARED["project"]
 
 
 def requirements():
-    """Every requirement that is declared, of the core and of all extras, without those that name covey itself."""
+    """Every requirement of the core, of all extras and of the build, without those that name covey itself."""
     extras = PROJECT["optional-dependencies"].values()
-    declared = {line for lines in [PROJECT["dependencies"], *extras] for line in lines}
+    parts = [PROJECT["dependencies"], *extras, DECLARED["build-system"]["requires"]]
+    declared = {line for lines in parts for line in lines}
     return sorted(line for line in declared if not line.startswith("covey["))
 
 

@@ -25,6 +25,15 @@ from covey.similarity import bounds, equal, hashing, remembered
 from covey.similarity import kernels as _kernels
 from covey.similarity.spaces.mixed import gower_means
 from tests.graph.test_clustering import move_case
+from tests.selectors.ds3_cases import (
+    admm_case,
+    closing_case,
+    cost_case,
+    fill_case,
+    lift_case,
+    nearest_case,
+    visits_case,
+)
 from tests.selectors.test_sharpened_search import Problem
 from tests.similarity.bit_cases import BIT_CASES
 from tests.similarity.test_gower import kernel_case
@@ -109,7 +118,12 @@ def pick_case():
     floor = (int(rng.integers(3)), int(rng.integers(40)))
     first = rng.permutation(40)[: rng.integers(3)]
     stop = (38, floor, int(rng.integers(2)), first, int(rng.integers(5, 40)))
-    return *graph, np.ones(40, np.int64), rng.integers(1, 3, 40), rng.integers(2), *stop
+    own, copies, rounded = np.ones(40, np.int64), rng.integers(1, 3, 40), rng.integers(2)
+    gains, keys = own.copy(), np.empty(40, np.int64)
+    picking.add_weights(edges.indices, weights, gains)
+    picking.fill_keys(gains, rounded, keys)
+    state = (gains, keys, np.argsort(-keys, kind="stable"), np.full(40, -1), *np.zeros((2, 40), np.int64))
+    return (*graph, own, copies), rounded, stop, *state, np.array([0, 0, 40]), int(rng.integers(1, 300))
 
 
 def range_of_rows():
@@ -139,11 +153,14 @@ def cover_graph(n=40):
     return edges.indptr, edges.indices, reverse.indptr, reverse.indices, rng.random(n) < 0.8, times
 
 
-def improve_case():
+def steps_case():
+    """A search for fewer representatives, all of which have been added."""
     graph = cover_graph()
     picked = np.unique(rng.integers(0, 40, 20))
-    covered = np.unique(np.concatenate([picked, *(graph[3][graph[2][r] : graph[2][r + 1]] for r in picked)]))
-    return *graph, picked, 2, graph[-1][covered].sum(), 50
+    place, n_covering, gains = np.full(40, -1), np.zeros(40, np.int64), np.where(graph[4], graph[5], 0)
+    refine.count_gains(graph[0], graph[1], graph[5], 0, 40, gains)
+    covered = refine.add_all(graph, picked, 0, picked.size, place, n_covering, gains)
+    return graph, picked, picked.size, covered, refine.SEED, place, n_covering, gains, 2, covered, 50
 
 
 def covered_case():
@@ -156,40 +173,6 @@ def replace_case():
     place[chosen] = np.arange(8)
     others = np.setdiff1d(np.arange(20), chosen)
     return chosen, 8, place, rng.permutation(chosen)[:2], rng.permutation(others)[: rng.integers(3)]
-
-
-def cost_case():
-    costs = rng.integers(0, 9, (12, 15)).astype(np.float32)
-    return costs, np.array([2, 5, 7]), np.where(rng.random(15) < 0.5, np.inf, 4.0)
-
-
-def nearest_case():
-    costs, chosen, spared = cost_case()
-    return costs, chosen, spared, np.zeros(15, np.int64), np.zeros(15), np.zeros(15)
-
-
-def closing_case():
-    costs, chosen, spared, *out = nearest_case()
-    ds3_facility.nearest_two.py_func(costs, chosen, spared, *out)
-    return chosen, 5, *out, float(rng.integers(0, 20))
-
-
-def fill_case():
-    costs = rng.integers(0, 9, (4, 15)).astype(float)
-    order = np.argsort(costs, axis=0, kind="stable")
-    return costs, order, rng.integers(0, 5, 4) / 4, cost_case()[2], np.zeros((4, 15))
-
-
-def admm_case():
-    return cost_case()[0], rng.integers(0, 9, 15).astype(float)
-
-
-def lift_case():
-    """Prices that are feasible already, and the squares that go with them."""
-    costs, weights = admm_case()
-    v = rng.integers(0, 9, 12).astype(float)
-    squares = ds3_admm.lower.py_func(costs, weights, v)
-    return costs, weights, v, squares
 
 
 def search_case(*arguments):
@@ -274,7 +257,17 @@ CASES = {
     search.exchange: lambda: of_search(lambda r, c, state: (np.array([r]), 0.25, np.zeros(1, np.intp))),
     search.grow: lambda: search_case(0.25, np.zeros(3, np.intp)),
     search.costs: lambda: (search_case()[0], 0.25),
-    refine.improve: improve_case,
+    refine.count_gains: lambda: (*cover_graph()[:2], cover_graph()[5], 3, 30, rng.integers(0, 9, 40)),
+    refine.add_all: lambda: (
+        cover_graph(),
+        rng.permutation(40)[:9],
+        2,
+        7,
+        np.full(40, -1),
+        rng.integers(0, 2, 40),
+        rng.integers(0, 9, 40),
+    ),
+    refine.make_steps: steps_case,
     refine.add: covered_case,
     refine.remove: covered_case,
     refine.change_gains: lambda: (*cover_graph()[:2], rng.random(40) < 0.5, 7, 1, rng.integers(0, 9, 40)),
@@ -289,28 +282,30 @@ CASES = {
     refine.better: lambda: (*rng.integers(-1, 9, 2).clip([-1, 0]), rng.integers(0, 2, 9), rng.integers(9)),
     refine.replace: replace_case,
     refine.draw: lambda: (np.uint64(rng.integers(1, 1 << 60)),),
-    ds3_facility.gains_of: lambda: (cost_case()[0], rng.integers(0, 9, 15).astype(float)),
+    ds3_facility.add_gains: lambda: (cost_case()[0], rng.integers(0, 9, 15).astype(float), np.zeros(12)),
     ds3_facility.fill: fill_case,
     ds3_facility.nearest_two: nearest_case,
-    ds3_facility.swap: lambda: (*cost_case()[:2], float(rng.integers(0, 9)), bool(rng.integers(2)), cost_case()[2]),
+    ds3_facility.visit_rows: visits_case,
     ds3_facility.closing_saves: closing_case,
     ds3_admm.spend: lambda: (
         cost_case()[0],
         np.full(12, 2.0),
         rng.integers(1, 8, (12, 15)).astype(float),
         np.zeros(15),
+        np.ones(1),
     ),
-    ds3_admm.lower: lambda: (*admm_case(), rng.integers(0, 9, 12).astype(float)),
+    ds3_admm.lower_columns: lambda: (admm_case()[0], rng.integers(0, 5, 15) / 4, rng.integers(0, 9, 12).astype(float)),
     ds3_admm.add_squares: lambda: (admm_case()[0], rng.integers(0, 9, 12).astype(float), np.zeros(15)),
     ds3_admm.lift: lift_case,
     ds3_admm.project: lambda: (rng.integers(-8, 8, 8) / 4, float(rng.integers(1, 3))),
-    ds3_admm.aim: lambda: (*rng.integers(0, 8, (3, 5, 7)) / 4, 0.5, np.zeros((5, 7))),
+    ds3_admm.aim: lambda: (*rng.integers(0, 8, (3, 5, 7)) / 4, 0.5, np.zeros((5, 7)), np.ones(7)),
     ds3_admm.advance: lambda: (
         rng.integers(0, 8, (5, 8)) / 4,
         rng.integers(0, 2, 8).astype(float),
         0.5,
         rng.integers(1, 3, 5).astype(float),
         *rng.integers(0, 8, (2, 5, 8)) / 4,
+        np.ones(2),
     ),
     _kernels.dense_dot: lambda: dense_case(np.float32),
     _kernels.dense_squared: lambda: dense_case(np.float64),
@@ -393,14 +388,16 @@ CASES = {
     ),
     hashing.scrambled: lambda: (rng.integers(1 << 62, size=30).astype(np.uint64),),
     equal.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
-    picking.pick: pick_case,
+    picking.add_weights: lambda: (rng.integers(9, size=50), rng.integers(99, size=50), rng.integers(99, size=9)),
+    picking.fill_keys: lambda: (rng.integers(1 << 50, size=9), int(rng.integers(30)), np.zeros(9, np.int64)),
+    picking.pick_some: pick_case,
     shards.is_covered: lambda: (int(rng.integers(60)), np.packbits(rng.random(60) < 0.5)),
     shards.keys_left: keys_left_case,
     shards.edges_left: edges_left_case,
     gains.comparison_key: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
     picking.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
     picking.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
-    communities._move: move_case,
+    communities._visit: move_case,
     **BIT_CASES,
 }
 

@@ -225,3 +225,14 @@ def test_a_file_of_an_earlier_version_is_not_calibrated():
     assert not hasattr(model, "rejection_bars_")
     with pytest.raises(ValueError, match="fit again"):
         model.set_params(reject="calibrated", unknown_label=-99).predict(model.representatives_)
+
+
+def test_tables_of_numbers_and_categories_are_calibrated_as_their_matrix_is():
+    rng = np.random.default_rng(0)
+    table = [[number, color] for number, color in zip(rng.random(60), rng.choice(["red", "blue"], 60), strict=True)]
+    table, y = np.array(table, dtype=object), np.arange(60) % 2
+    matrix = covey.neighbor_graph(table, 59, similarity="gower", method="exact").to_csr().toarray()
+    np.fill_diagonal(matrix, 1)
+    found = calibrated(covey.KeepAll(similarity="gower"), 0.1).fit(table, y)
+    expected = calibrated(covey.KeepAll(similarity="precomputed"), 0.1).fit(matrix, y)
+    np.testing.assert_array_equal(found.rejection_bars_, expected.rejection_bars_)

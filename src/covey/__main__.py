@@ -8,7 +8,7 @@ import sys
 from typing import Annotated, Any
 
 from covey.cli.misuse import MisuseError
-from covey.cli.terminal import say, show_traceback
+from covey.cli.terminal import complain, show_traceback
 
 try:
     from covey.cli.classify import classify
@@ -72,7 +72,7 @@ def main() -> None:
         if Debug.on:
             sys.excepthook = show_traceback
             raise
-        say(f"covey: {' '.join(str(error).split()) or type(error).__name__}")
+        complain(error)
         raise SystemExit(2 if isinstance(error, MisuseError) else 1) from None
 
 

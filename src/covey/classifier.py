@@ -257,7 +257,8 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
             return Explanation(labels, rejected, rows[every, winners], best, None, None)
         similarities[every, winners] = -np.inf
         second = _best(rows, similarities)
-        margins = best - similarities[every, second]
+        with np.errstate(over="ignore"):  # a margin that is larger than the largest float is given as that one
+            margins = np.minimum(best - similarities[every, second], np.finfo(np.float64).max)
         return Explanation(labels, rejected, rows[every, winners], best, self.classes_[second], margins)
 
     def class_similarities(self, X: Objects) -> Floats:

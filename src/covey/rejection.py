@@ -82,7 +82,7 @@ def calibrate(
     """
     kinds = collection.distinct().kind
     first = np.sort(np.unique(kinds[rows], return_index=True)[1])  # of equal representatives the first one answers
-    space = collection.representatives(rows[first]).space_of_queries(collection.objects, n_jobs=n_jobs)
+    space = collection.against(collection.take(rows[first]), n_jobs)
     with progress("calibrating rejection", None, "evaluations", shown=shown) as bar:
         bar.watch(lambda: (space.n_done(), space.n_expected))
         nearest_ones, similarities = nearest_unequal(space, kinds, kinds[rows[first]])

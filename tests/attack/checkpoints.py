@@ -182,7 +182,11 @@ def with_other_text(rng, part):
         return with_other_json(rng, part)
     holder, key = pick(rng, places)
     value = holder[key]
-    near = [value + 1, float(value), -value] if type(value) is int else [None, True, str(value)[:99]]
+    near = (
+        [value + 1, float(value), -value]
+        if type(value) is int and abs(value) < 2**70
+        else [None, True, str(value)[:99]]
+    )
     if isinstance(holder, dict) and rng.random() < 0.2:
         key = pick(rng, KEYS)
     holder[key] = pick(rng, [*near, *near, *near, *JSON])

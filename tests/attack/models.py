@@ -1,56 +1,47 @@
 """Model files that somebody has tampered with: they are refused, or they work like any other.
 
-`attack` takes small files of every kind of estimator, changes them at random and uses what `covey.load` makes of them.
-Some changes are made to the bytes of a file, where checksums find most of them. The others are made to the JSON part or
-to an array, and the archive is written anew, so that only covey itself can notice.
+1. A small file of some kind of model (`_model_kinds.py`) is changed at random: its bytes, where checksums find most
+   changes, or its members, its JSON part or an array (`_model_changes.py`, `_model_archives.py`). In the second case
+   the archive is written anew with valid checksums, so that only covey itself can notice.
+2. The file is loaded. Nothing but `FileFormatError` may be raised. A file that is coherent in itself may also ask for a
+   similarity, or may name its own where one was passed.
+3. What was loaded is used in every way, saved, and loaded again. An error is a fault, unless a model that was fitted to
+   the same representatives raises the same one. So are answers other than those of that model.
+4. Each case has limits of time and of memory. Both are parts of the outcome.
 """
 
-import copy
 import io
-import json
-import resource
 import signal
-import tempfile
+import time
 import traceback
 import warnings
-import zipfile
 from collections import Counter
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
 
 import covey
+from covey.cli.inspect import contents
+from covey.cli.model import read_model
+from covey.cli.representatives import representatives_of
 from covey.persistence.loading import ModelFile
+from covey.similarity.mixed import MixedRows
 from covey.similarity.named import resolve
+from tests.attack._model_changes import tampered
+from tests.attack._outcomes import FaultError
 
 SECONDS = 20
 """A case that takes longer hangs: the slowest that works takes a fraction of one."""
-MEGABYTES = 200
-"""A case that takes more memory is wrong: no file of a few kilobytes needs it."""
+FREE, MULTIPLE = 512 * 2**20, 100
+"""A case may take so many bytes of memory, and for each byte of the file so many more.
 
-VALUES = [None, True, False, 0, 1, -1, 2, 10**8, 2**63, -(2**70), 0.5, -0.0, 1e308, float("nan"), float("inf"), "", "x"]
-VALUES += ["cosine", "precomputed", "threshold", "predict", "\ud800", [], [[]], {}, {"a": 1, "b": 2}, {"array": 0}]
-VALUES += [{"array": -1}, {"array": 10**9}, {"callable": {}}, {"dict": [[[], 1]]}, {"set": [[1]]}, {"tuple": "abc"}]
-VALUES += [{"scalar": ["|O", "00" * 8]}, {"scalar": ["<f8", "00"]}, {"from_distance": ["euclidean", "inverse"]}]
-VALUES += [{"objects": [[2, -1], [1, 2]]}, {"csr": [[2, 10**9], {"array": 0}, {"array": 0}, {"array": 0}]}, {"CRS": {}}]
-KEYS = [
-    "predict",
-    "__class__",
-    "__dict__",
-    "_rows",
-    "fit",
-    "n_jobs",
-    "selector_",
-    "prototypes_",
-    "CRS",
-    "tuple",
-    "array",
-]
-NUMBERS = [0, 1, -1, -2, 7, 10**8, 2**31, 2**62, 2**63 - 1, -(2**63), np.nan, np.inf, -np.inf, 1e308, 1e-320]
-TYPES = ["<i4", ">i8", "u8", "i1", "f4", ">f8", "f2", "c16", "?", "M8[ns]", "S4", "U4", "g"]
+A file of any size may inflate to 64 MiB (`covey/storage/limits.py`), and larger ones to 100 times their size.
+"""
+STEPS = [1, 4, 16, 64, 256, 512]
+"""The memory that a case took is reported in steps of so many MiB."""
+STATUS, MARKS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+"""Where Linux says what this process took at most, and where it can be asked to forget that."""
 
 
 class Slow(BaseException):
@@ -68,16 +59,33 @@ def attack(rng: np.random.Generator, n_cases: int) -> Counter:
 
 def outcome(seed: int) -> str:
     """What happens to the file of this seed."""
-    content, similarity = tampered(np.random.default_rng(seed))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    kind, content = tampered(np.random.default_rng(seed))
+    before, start = _forget_peak(), time.perf_counter()
     try:
-        with warnings.catch_warnings(), limited(SECONDS), tempfile.TemporaryDirectory() as folder:
+        with warnings.catch_warnings(), limited(SECONDS):
             warnings.simplefilter("ignore")
-            found = use(content, similarity, Path(folder))
+            found = use(kind, content)
+    except FaultError as fault:
+        return f"WRONG {fault}\n{kind.name}"
     except (Exception, Slow) as error:
-        return f"WRONG: {type(error).__name__}\n{traceback.format_exc()}"
-    taken = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    return found if taken < MEGABYTES else f"WRONG: memory\n{taken:.0f} MB"
+        return f"WRONG {type(error).__name__}\n{kind.name}\n{traceback.format_exc()}"
+    taken, seconds = _peak() - before, time.perf_counter() - start
+    if taken > FREE + MULTIPLE * len(content):
+        return f"WRONG memory\n{kind.name}\n{taken / 2**20:.0f} MiB for a file of {len(content)} bytes"
+    step = next(most for most in [*STEPS, np.inf] if taken <= most * 2**20)
+    return f"{found} within {step} MiB and {'1 second' if seconds < 1 else '20 seconds'}"
+
+
+def _forget_peak():
+    """Set the peak of this process back to what it holds now, and return that, in bytes."""
+    MARKS.write_text("5")
+    return _peak()
+
+
+def _peak():
+    """The most memory that this process has held, in bytes."""
+    [line] = [line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) * 1024
 
 
 @contextmanager
@@ -94,188 +102,135 @@ def limited(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def use(content, similarity, folder):
+def use(kind, content):
     """Load a file, do all that can be done with what it holds, save that, and load it once more."""
-    path = folder / "model"
-    path.write_bytes(content)
     try:
-        ModelFile(path).notes()
-        loaded = covey.load(path, similarity)
+        file = ModelFile(io.BytesIO(content))
+        file.notes()
+        loaded = file.load(kind.similarity)
+        if kind.name.startswith("command-line/"):
+            look_at(file)
     except covey.FileFormatError:
         return "refused"
-    except ValueError as error:
-        if "passed to load" not in str(error):  # the file may say that it does, or does not, need a similarity
-            raise
-        return "refused"
-    answers = work(loaded)
-    covey.save(loaded, path)
-    np.testing.assert_equal(work(covey.load(path, similarity)), answers)
+    except ValueError as error:  # the file may say that it does, or does not, need a similarity
+        if str(error).startswith("similarity must") and "passed to load" in str(error):
+            return "another similarity asked for"
+        raise
+    found = described(loaded) + answers(loaded, kind)
+    check_answers(loaded, kind)
+    buffer = io.BytesIO()
+    covey.save(loaded, buffer)
+    needed = None if ModelFile(io.BytesIO(buffer.getvalue())).missing_callable is None else kind.similarity
+    again = covey.load(io.BytesIO(buffer.getvalue()), needed)
+    np.testing.assert_equal(described(again) + answers(again, kind), found)
     return "works"
 
 
-def work(loaded):
-    selector = loaded if hasattr(loaded, "prototypes_") else loaded.selector_
+def look_at(file):
+    """Do what `covey inspect` does. It takes a classifier only, and says so."""
+    try:
+        model = read_model("model", file, to_look_at=True)
+    except ValueError as error:
+        if "which cannot classify" not in str(error):
+            raise
+        return
+    contents("model", model)
+    representatives_of(model)
+
+
+def described(loaded):
+    """What an estimator says about itself."""
+    selector = loaded.selector_ if is_classifier(loaded) else loaded
     found = [(repr(prototype), prototype.stands_for) for prototype in selector.prototypes_.values()]
-    found.append(selector.sample_indices_)
-    if selector is loaded:
-        return found
-    queries = loaded.representatives_
-    if resolve(selector.similarity).kind == "matrix":
-        queries = np.zeros((2, loaded.n_features_in_))
-    explained = loaded.explain(queries)
-    return [*found, loaded.predict(queries), *loaded.nearest_prototypes(queries), *vars(explained).values()]
+    return [*found, selector.sample_indices_, repr(loaded), sorted(loaded.get_params())]
 
 
-def tampered(rng):
-    """The bytes of a changed file, and the similarity to load it with."""
-    content, similarity = files()[rng.integers(len(files()))]
-    if rng.random() < 0.3:
-        return with_other_bytes(rng, content), similarity
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    for _ in range(rng.integers(1, 3)):
-        name = "covey.json" if rng.random() < 0.6 else list(parts)[rng.integers(len(parts))]
-        change = with_other_json if name == "covey.json" else with_other_array
-        parts[name] = change(rng, parts[name])
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, part in parts.items():
-            archive.writestr(name, part)
-    return buffer.getvalue(), similarity
+def is_classifier(loaded):
+    return isinstance(loaded, covey.NearestPrototypeClassifier)
 
 
-def with_other_bytes(rng, content):
-    content = bytearray(content)
-    start, length = int(rng.integers(len(content))), int(rng.integers(1, 30))
-    noise = rng.bytes(length)
-    changed = {
-        "flip": content[:start] + bytes([content[start] ^ (1 << int(rng.integers(8)))]) + content[start + 1 :],
-        "cut": content[:start],
-        "drop": content[:start] + content[start + length :],
-        "insert": content[:start] + noise + content[start:],
-        "overwrite": content[:start] + noise + content[start + length :],
-    }
-    return bytes(changed[pick(rng, list(changed))])
+def answers(model, kind):
+    """What each method answers to each of the queries; for a refusal the type of the error stands."""
+    if not is_classifier(model):
+        return []
+    tries = [tried(method, X) for X in all_queries(model, kind) for method in methods(model)]
+    return [value if error is None else type(error) for value, error in tries]
 
 
-def with_other_json(rng, part):
-    """One value of the JSON part deleted, replaced, renamed, nested or moved."""
-    whole = json.loads(part)
-    places = list(walk(whole))
-    holder, key = pick(rng, places)
-    other_holder, other_key = pick(rng, places)
-    change = pick(rng, ["replace", "replace", "splice", "delete", "rename", "add", "nest", "number"])
-    if change == "delete":
-        del holder[key]
-    elif change in ("rename", "add") and isinstance(holder, dict):
-        holder[pick(rng, KEYS)] = holder.pop(key) if change == "rename" else copy.deepcopy(pick(rng, VALUES))
-    elif change == "splice":
-        holder[key] = copy.deepcopy(other_holder[other_key])
-    elif change == "nest":
-        for _ in range(rng.choice([1, 2, 90, 400])):
-            holder[key] = [holder[key]]
-    elif change == "number" and type(holder[key]) in (int, float):
-        holder[key] = type(holder[key])(pick(rng, [holder[key] + 1, -holder[key], holder[key] * 10, 0]))
-    else:
-        holder[key] = copy.deepcopy(pick(rng, VALUES))
-    return json.dumps(whole).encode()
+def all_queries(model, kind):
+    """The representatives, and objects such as the undamaged model was fitted to."""
+    return [X for X in (representatives(model), kind.queries) if X is not None]
 
 
-def walk(value):
-    """Where each value within this one stands: the list or dict that holds it, and under which key."""
-    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    for key in keys:
-        yield value, key
-        yield from walk(value[key])
+def check_answers(model, kind):
+    """Raise FaultError unless a model that was fitted to the same representatives answers or refuses as this one."""
+    honest = fitted_alike(model) if is_classifier(model) else None
+    for X in all_queries(model, kind) if honest is not None else ():
+        for number, (method, other) in enumerate(zip(methods(model), methods(honest), strict=True)):
+            (value, error), (wanted, honest_error) = tried(method, X), tried(other, X)
+            if type(error) is not type(honest_error):
+                lines = [] if error is None else traceback.format_exception(error)
+                fault = f"{type(error).__name__} where an honest model has {type(honest_error).__name__}"
+                raise FaultError(fault, *lines, honest_error)
+            if number == 0 and error is None and not is_matrix(model):  # of a matrix the honest one has all columns
+                np.testing.assert_array_equal(value[1], wanted[1])
 
 
-def with_other_array(rng, part):
-    """Content, type or shape of one array changed."""
-    array = np.lib.format.read_array(io.BytesIO(part))
-    change = pick(rng, ["number", "number", "number", "type", "shape", "shorter", "longer", "order", "empty"])
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            array = with_other_content(rng, array.copy(), change)
-        except (ValueError, TypeError, OverflowError, RuntimeError):  # the array cannot be changed in this way
-            array = array[:0]
-    buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, array)
-    return buffer.getvalue()
+def is_matrix(model):
+    return resolve(model.selector_.similarity).kind == "matrix"
 
 
-def with_other_content(rng, array, change):
-    if change == "number":
-        array.flat[rng.integers(array.size)] = pick(rng, NUMBERS)
-        return array
-    if change == "order":
-        return rng.permutation(array, axis=0)
-    if change == "longer":
-        return np.concatenate([array, array[:1]])
-    changed = {
-        "type": lambda: array.astype(pick(rng, TYPES)),
-        "shape": lambda: array.reshape(pick(rng, [(-1,), (1, -1), (-1, 1), (-1, 2), (1, 1, -1)])),
-        "shorter": lambda: array[:-1],
-        "empty": lambda: array[..., :0],
-    }
-    return changed[change]()
-
-
-def pick(rng, values):
-    return values[rng.integers(len(values))]
-
-
-def alike(a, b):
-    """A similarity of any two objects, whatever a file has made of them."""
-    return 1 / (1 + abs(len(repr(a)) - len(repr(b))))
-
-
-WORDS = [
-    *("cat", "cart", "care", "cast", "car"),
-    *("dog", "dodge", "lodge", "doe", "do"),
-    *("bird", "brd", "bride", "b", "bd"),
-]
-
-
-@cache
-def files():
-    """The bytes of a file of each kind of model, with the similarity that is passed to load it."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], 5)
-    X = np.abs(rng.normal(y[:, None], 0.3, (15, 4))) + 0.1
-    sparse = sp.csr_array(np.where(X > 1, X, 0.0))
-    profiles = [{letter: float(len(word)) for letter in word} for word in WORDS]
-    fixed_bar = {"reject": 0.5, "unknown_label": "none"}
-    nested = [(1, {"a": [word]}, word.encode()) for word in WORDS]
-    models = [
-        (covey.CRS(2), X, y, {"reject": "threshold"}),
-        (covey.CRS(2), X, y, {"reject": "calibrated", "rejection_rate": 0.3}),
-        (covey.CRS(2, similarity="euclidean"), X.astype(np.float32), np.array(["a", "b", "c"])[y], fixed_bar),
-        (covey.CRS(2, similarity="ruzicka"), sparse, y, {}),
-        (covey.CRS(2, similarity="jaccard"), [set(word) for word in WORDS], y, {}),
-        (covey.CRS(2), profiles, y, {}),
-        (covey.CRS(2, similarity="precomputed"), X @ X.T, y, {}),
-        (covey.CRS(2, similarity=covey.from_distance("precomputed")), np.abs(X[:, :1] - X[:, 0]), y, {}),
-        (covey.CRS(2, graph=covey.neighbor_graph(X, 14)), X, y, {}),
-        (covey.CRS(2, graph=covey.neighbor_graph(X, 14).to_csr()), X, y, {}),
-        (covey.CRS(2, similarity=alike), WORDS, y, {}),
-        (covey.CRS(2, similarity=covey.from_distance(alike, symmetric=False)), nested, y, {}),
-        (covey.KeepAll(similarity=alike), [np.arange(len(word)) for word in WORDS], y, {}),
-        (covey.KeepAll(similarity=alike), sparse, y, {}),
-        (covey.DeltaMedoids(similarity="dot"), X, y.astype("M8[D]"), {}),
-        (covey.DS3(2, outliers=True), X, y == 1, {}),
-        (covey.Sharpened(covey.CRS(2), size=6, random_state=0), X, y, {}),
-        (covey.Sharpened(covey.CRS(2, similarity=alike), size=6, random_state=0), WORDS, y, {}),
-        (covey.KeepAll(similarity="hamming"), (X > 1).astype(np.int8), y, {}),
-        (covey.RandomSelector(n={0: 1, 1: 2, 2: 3}, random_state=0), X, y, {}),
+def methods(model):
+    """All that can be asked about queries. The first answers with the nearest representatives."""
+    return [
+        lambda X: model.nearest_prototypes(X, 1),
+        model.predict,
+        model.decision_function,
+        lambda X: model.nearest_prototypes(X, 3),
+        lambda X: list(vars(model.explain(X)).values()),
+        model.class_evidence,
+        lambda X: model.transform(X) if isinstance(model.transform(X), np.ndarray) else model.transform(X).toarray(),
     ]
-    made = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model"
-        for selector, objects, labels, options in models:
-            model = covey.NearestPrototypeClassifier(selector, **options).fit(objects, labels)
-            for estimator in (model, model.selector_):
-                covey.save(estimator, path, {"columns": ["a"], "weights": np.arange(3.0)})
-                needed = ModelFile(path).missing_callable
-                made.append((path.read_bytes(), None if needed is None else alike))
-    return made
+
+
+def tried(method, queries):
+    """What a method returns and None, or None and what it raises."""
+    try:
+        return method(queries), None
+    except Exception as error:
+        return None, error
+
+
+def representatives(model):
+    """The representatives of a model as queries; None if they are encoded."""
+    if is_matrix(model):
+        return np.zeros((2, model.n_features_in_))
+    return None if isinstance(model.representatives_, MixedRows) else model.representatives_
+
+
+class MixedTable(MixedRows):
+    """Encoded rows that scikit-learn can count the columns of, so that they can be passed to `fit`."""
+
+    @property
+    def shape(self):
+        return len(self), self.is_number.size
+
+
+def fitted_alike(model):
+    """A classifier that was fitted to the representatives of another one."""
+    similarity = resolve(model.selector_.similarity)
+    y = np.empty(sum(prototype.members.size for prototype in model.selector_.prototypes_.values()), dtype=int)
+    for number, prototype in enumerate(model.selector_.prototypes_.values()):
+        y[prototype.members] = number
+    honest = covey.NearestPrototypeClassifier(covey.KeepAll(similarity=similarity))
+    if is_matrix(model):
+        square = np.eye(model.n_features_in_)
+        return honest.fit(square if similarity.conversion is None else 1 - square, y)
+    X = model.representatives_
+    if isinstance(X, MixedRows):
+        X = MixedTable(**vars(X))
+    if hasattr(model, "feature_names_in_"):
+        import pandas
+
+        X = pandas.DataFrame(X, columns=model.feature_names_in_)
+    return honest.fit(X, y[np.sort(model.selector_.sample_indices_)])

@@ -6,6 +6,7 @@ case that goes wrong can be seen again by `run_case(number, folder)`.
 
 import io
 import json
+import re
 import tempfile
 import warnings
 import zipfile
@@ -24,8 +25,42 @@ from covey.storage.packed import PACKED, open_packed
 
 READ, REFUSED, WRONG = "read", "refused", "WRONG"
 TOKENS = [b"\x00", b"\xff\xfe", b"\n", b'"', b",", b"\t", b"{", b"[" * 2000, b"9" * 5000, b"-1", b"nan", b"1e999"]
-TOKENS += [b"3000000000:1 ", b"#separator", b"#fields", b"\\ud800", b"null", "é".encode()]
+TOKENS += [
+    b"3000000000:1 ",
+    b"#separator",
+    b"#fields",
+    b"\\ud800",
+    b"null",
+    "é".encode(),
+    b"\r",
+    b"\r\n",
+    b"\xef\xbb\xbf",
+]
+TOKENS += [b"x" * 200_000, b"'", b"0x10", b"1_000", b"-0", b"inf", b'"\n"', b"}", b"]", b":", b"(" * 3000, b"C1" * 3000]
+TOKENS += [b"[" * 60, b'{"a":' * 60, b"0" * 5000 + b"1", b"1e-400", b"1" * 400, b"2262-04-12", b"[H]" * 50, b"%" * 9]
 """Pieces that have a meaning to some reader."""
+HOSTILE = [
+    "\x1b[31mred",
+    "\x1b]0;title\x07",
+    "\x9b2J",
+    "\u202eright to left",
+    "zero\u200bwidth",
+    "[red]markup[/]",
+    "[/]",
+]
+HOSTILE += [
+    "<script>alert(1)</script>",
+    "\x00",
+    "\x08\x08",
+    "a\rb",
+    "\ufeff",
+    "\U000e0041",
+    "${HOME}",
+    "=cmd()",
+    "{0}%s",
+]
+TOKENS += [text.encode() for text in HOSTILE]
+"""Pieces that have a meaning to a terminal, a page or a library that prints."""
 
 
 def attack(rng: np.random.Generator, n_cases: int) -> Counter[str]:
@@ -49,9 +84,9 @@ def run_case(number: int, folder: Path) -> str:
     path = folder / name
     content = BUILDERS[name](rng)
     if rng.random() < 0.5:  # within the packing, where checksums do not see it
-        _write(path, _mutate_members(rng, content) if name.endswith((".npz", ".xlsx")) else mutate(rng, content))
+        write_packed(path, mutate_members(rng, content) if name.endswith((".npz", ".xlsx")) else mutate(rng, content))
     else:
-        _write(path, content)
+        write_packed(path, content)
         path.write_bytes(mutate(rng, path.read_bytes()))
     try:
         with warnings.catch_warnings():
@@ -113,7 +148,30 @@ def _splice(rng: np.random.Generator, content: bytes) -> bytes:
     return content[:start] + content[other:other_end] + content[end:]
 
 
-MUTATIONS = (_flip, _cut_end, _cut_piece, _insert, _duplicate, _splice)
+def _replace_word(rng: np.random.Generator, content: bytes) -> bytes:
+    """A word, such as a name, a number or a label, is replaced everywhere or once."""
+    words = WORD.findall(content)
+    if not words:
+        return content
+    piece = TOKENS[rng.integers(len(TOKENS))]
+    return content.replace(words[rng.integers(len(words))], piece, -1 if rng.random() < 0.2 else 1)
+
+
+def _declare(rng: np.random.Generator, content: bytes) -> bytes:
+    """The header of an array declares another shape or type; its length stays."""
+    shape = b"(%d, %d)" % tuple(rng.choice([0, 1, 3, -1, 20, 2**31, 2**40, 2**62], size=2).tolist())
+    changed = SHAPE.sub(b"'shape': " + shape, content, count=1)
+    if rng.random() < 0.5:
+        changed = TYPE.sub(b"'descr': '" + TYPES[rng.integers(len(TYPES))] + b"'", changed, count=1)
+    end = changed.find(b"\n")
+    grown = len(changed) - len(content)
+    return changed if end < 0 else (changed[:end].rstrip() + b" " * max(-grown, 0) + changed[end:])
+
+
+WORD = re.compile(rb"[A-Za-z0-9._-]+")
+SHAPE, TYPE = re.compile(rb"'shape': \([^)]*\)"), re.compile(rb"'descr': '[^']*'")
+TYPES = (b"<f4", b">f8", b"|O", b"<U3", b"|S8", b"|V8", b"<c16", b"<M8[D]", b"|b1", b"<f16", b"<U1000000", b"|S0")
+MUTATIONS = (_flip, _cut_end, _cut_piece, _insert, _duplicate, _splice, _replace_word, _declare)
 
 
 def _frame(rng: np.random.Generator) -> pd.DataFrame:
@@ -212,16 +270,17 @@ BINARY = {
     "packed.npz": _dense(np.savez_compressed),
     "sparse.npz": _sparse,
 }
+MATRICES = [name for name in BINARY if name.endswith((".npy", ".npz"))]
 BUILDERS = PLAIN | BINARY | {f"{name}{suffix}": build for name, build in PLAIN.items() for suffix in PACKED}
 """What builds the bytes of a whole file, by its name; the name says how the bytes are packed on the way to the disk."""
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_packed(path: Path, content: bytes) -> None:
     with open_packed(path, "wb") as file:
         file.write(content)
 
 
-def _mutate_members(rng: np.random.Generator, content: bytes) -> bytes:
+def mutate_members(rng: np.random.Generator, content: bytes) -> bytes:
     """An archive with correct checksums, one of whose members is damaged."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as whole, zipfile.ZipFile(buffer, "w") as damaged:

@@ -67,8 +67,10 @@ def test_profiles_are_read_from_json_lines_and_from_json_within_a_csv(run):
 
 def test_a_matrix_of_similarities_gives_the_same_as_the_rows_it_is_made_of(run):
     fitted, X, y = expected()
-    unit = X.to_numpy() / np.linalg.norm(X, axis=1, keepdims=True)
-    np.savez("matrix.npz", X=unit @ unit.T, y=y)
+    graph = covey.neighbor_graph(X, n_neighbors=len(X) - 1, similarity="cosine", method="exact")
+    matrix = np.eye(len(X))  # of the similarities as covey computes them; a matrix product may differ in the last bit
+    np.put_along_axis(matrix, graph.indices, graph.similarities, axis=1)
+    np.savez("matrix.npz", X=matrix, y=y)
     assert run("select", "matrix.npz", "--matrix", "-k", 5, "-o", "few.csv", "-m", "m")[0] == 0
     np.testing.assert_array_equal(pd.read_csv("few.csv")["covey_row"], fitted.selector_.sample_indices_)
     assert run("classify", "matrix.npz", "-m", "m", "-o", "answers.csv")[0] == 0

@@ -170,21 +170,17 @@ def piped_bytes(*args, **options):
     return subprocess.run([sys.executable, "-m", "covey", *args], capture_output=True, check=False, **options)
 
 
-def test_a_model_goes_through_a_pipe(folder):
+def test_a_model_goes_through_a_pipe(run):
     iris().to_csv("iris.csv", index=False)
-    plain = piped_bytes("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m")
+    assert run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m")[0] == 0
     through = piped_bytes("select", "iris.csv", "-l", "species", "-o", "few2.csv", "-m", "-")
-    assert (plain.returncode, through.returncode) == (0, 0)
+    assert through.returncode == 0
     assert Path("few.csv").read_bytes() == Path("few2.csv").read_bytes()
     assert b"rows selected" in through.stderr
-    answers = [
-        piped_bytes("classify", "iris.csv", "-m", "m"),
-        piped_bytes("classify", "iris.csv", "-m", "-", input=through.stdout),
-    ]
-    assert [answer.returncode for answer in answers] == [0, 0]
-    assert answers[0].stdout == answers[1].stdout
-    shown = [piped_bytes("inspect", "m"), piped_bytes("inspect", "-", input=through.stdout)]
-    assert shown[0].stdout == shown[1].stdout
+    answers = piped_bytes("classify", "iris.csv", "-m", "-", input=through.stdout)
+    assert (answers.returncode, answers.stdout.decode()) == run("classify", "iris.csv", "-m", "m")[:2]
+    shown = piped_bytes("inspect", "-", input=through.stdout)
+    assert (shown.returncode, shown.stdout.decode()) == run("inspect", "m")[:2]
 
 
 def test_standard_input_that_is_no_model_is_refused_by_name(folder):

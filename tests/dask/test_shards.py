@@ -35,7 +35,7 @@ def in_shards(X, similarity, n_shards, seed, n_parts=1):
 
 
 def linked(shards, how, seed=0):
-    """The lists of each shard after all merges, the sums over pairs, and the number of evaluations."""
+    """The lists of each shard after all merges, the means over pairs, and the number of evaluations."""
     rng = np.random.default_rng(seed)
     first = [link(shard, how, rng) for shard in shards]
     links = [shortened(part, how.n_neighbors) for part in first]
@@ -44,7 +44,7 @@ def linked(shards, how, seed=0):
         merged = merge_shards(shards[s], first[s], shards[t], first[t], how, rng)
         links[s], links[t] = fold(links[s], merged.left), fold(links[t], merged.right)
         n += merged.n_evaluations
-    return links, [part.sums for part in first], n
+    return links, [part.means for part in first], n
 
 
 def exactly(k, n):
@@ -78,7 +78,7 @@ def test_exact_graphs_of_shards_make_the_exact_graph_of_the_cluster(kind, n, k, 
     whole = collect(X, resolve(similarity))
     distinct = whole.distinct()
     n_distinct = distinct.first.size
-    links, sums, n_evaluations = linked(shards, exactly(k, n_distinct))
+    links, means, n_evaluations = linked(shards, exactly(k, n_distinct))
     k = min(k, n_distinct - 1)
     space = whole.take(distinct.first).space()
     everybody = np.arange(n_distinct, dtype=np.int32)
@@ -97,7 +97,7 @@ def test_exact_graphs_of_shards_make_the_exact_graph_of_the_cluster(kind, n, k, 
     assert n_evaluations == n_copied + n_distinct * (n_distinct - 1) // (2 if resolve(similarity).symmetric else 1)
     multiplicities = np.concatenate([shard.multiplicity for shard in shards])
     assert multiplicities[np.argsort(rows)].tolist() == copies.tolist()
-    assert sum(part.n for part in sums) == n
+    assert sum(part.n for part in means) == n
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 4, 8])
@@ -110,8 +110,8 @@ def test_the_mean_of_a_cluster_estimates_that_of_all_pairs(n_shards, frequent):
         X = rng.integers(0, 80, 150)
         X[rng.random(150) < frequent] = 7
         shards = in_shards(X.tolist(), measures.close, n_shards, seed)
-        _, sums, _ = linked(shards, exactly(3, 80))
-        errors.append(mean_of_cluster(sums) - covey.homogeneity(X.tolist(), measures.close, random_state=0).value)
+        _, means, _ = linked(shards, exactly(3, 80))
+        errors.append(mean_of_cluster(means) - covey.homogeneity(X.tolist(), measures.close, random_state=0).value)
     assert abs(np.mean(errors)) <= 4 * np.std(errors) / np.sqrt(30) + 1e-9
     if n_shards == 1:
         np.testing.assert_allclose(errors, 0, atol=1e-9)
@@ -119,5 +119,5 @@ def test_the_mean_of_a_cluster_estimates_that_of_all_pairs(n_shards, frequent):
 
 def test_the_mean_of_equal_objects_is_their_similarity():
     shards = in_shards([7] * 30, measures.close, 4, 0)
-    _, sums, _ = linked(shards, exactly(3, 1))
-    assert mean_of_cluster(sums) == 1
+    _, means, _ = linked(shards, exactly(3, 1))
+    assert mean_of_cluster(means) == 1

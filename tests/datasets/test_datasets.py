@@ -83,6 +83,22 @@ def test_what_is_not_there_is_said_in_one_sentence(load, title, tmp_path, nowher
         load(data_home=tmp_path)
 
 
+@pytest.mark.parametrize("load", [datasets.load_fashion_mnist, datasets.load_20newsgroups])
+def test_nothing_is_fetched_without_permission(load, tmp_path, monkeypatch, nowhere):
+    asked = []
+    for fetcher in ("fetch_openml", "fetch_20newsgroups"):
+        monkeypatch.setattr(f"sklearn.datasets.{fetcher}", lambda *args, **options: asked.append(args))
+    with pytest.raises(FileNotFoundError, match="; pass download=True to "):
+        load(data_home=tmp_path)
+    assert asked == []
+
+
+@pytest.mark.parametrize("load", [datasets.load_fashion_mnist, datasets.load_20newsgroups])
+def test_a_download_that_fails_is_said_in_one_sentence(load, tmp_path, nowhere):
+    with pytest.raises(FileNotFoundError, match=r"could not .* \(OSError\); put the file"):
+        load(data_home=tmp_path, download=True)
+
+
 def test_files_are_found_in_order(tmp_path, monkeypatch, nowhere):
     homes = [tmp_path / name for name in ("given", "environment", "system")]
     monkeypatch.setenv("COVEY_DATA", str(homes[1]))
@@ -112,7 +128,7 @@ def test_a_subset_that_does_not_exist_is_refused():
 def test_fetched_images_are_split_as_the_files_are(monkeypatch, nowhere):
     X = np.arange(70_000 * 2).reshape(70_000, 2) % 256
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *a, **o: (X, (np.arange(70_000) % 10).astype(str)))
-    train, test = (datasets.load_fashion_mnist(subset) for subset in ("train", "test"))
+    train, test = (datasets.load_fashion_mnist(subset, download=True) for subset in ("train", "test"))
     np.testing.assert_array_equal(np.concatenate([train.data, test.data]), X)
     assert (train.target.size, test.target[0], test.target.dtype) == (60_000, 0, np.uint8)
 

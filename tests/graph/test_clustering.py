@@ -184,7 +184,9 @@ def move_case():
     move_case.seed += 1
     links = sp.csr_array((links + links.T) != 0).astype(np.float64)
     n_links = links.sum(axis=1)
-    return links.indptr, links.indices, links.data, n_links, float(n_links.sum()), 1.0
+    of_links = (links.indptr, links.indices, links.data, n_links, float(n_links.sum()), 1.0)
+    state = (np.arange(30), n_links.copy(), np.zeros(30), np.arange(30), np.ones(30, dtype=np.bool_), 0, 30)
+    return *of_links, *state, 20 * move_case.seed
 
 
 move_case.seed = 0

@@ -315,18 +315,26 @@ def test_without_rapidfuzz_one_sentence_tells_what_to_install(monkeypatch):
 @pytest.mark.parametrize(
     ("X", "similarity", "message"),
     [
-        ([1, 2, 3], lambda a, b: 1e300, r"object 0 and object 1 returned 1e\+300, .* below 1e\+150 in magnitude"),
-        ([1, 2, 3], lambda a, b: -1e300, r"object 0 and object 1 returned -1e\+300, .* below 1e\+150 in magnitude"),
-        ([1, 2, 3], covey.batched(lambda A, B: [1e150] * len(A)), r"returned 1e\+150"),
-        ([1, 2, 3], covey.from_distance(lambda a, b: 1e308, "negative"), r"returned 1e\+308"),
-        (np.full((2, 2), 1e200), "precomputed", r"below 1e\+150 .* got 1e\+200 at row 0, column 0; scale X down"),
-        (sp.csr_array([[1, -1e200], [0, 1]]), "precomputed", r"got -1e\+200 at row 0, column 1"),
-        (np.array([[0, 1e300], [1e300, 0]]), covey.from_distance("precomputed"), r"got 1e\+300 at row 0, column 1"),
+        ([1, 2, 3], lambda a, b: 1.5e308, r"object 0 and object 1 returned 1\.5e\+308, .* below 1e\+308 in magnitude"),
+        (
+            [1, 2, 3],
+            lambda a, b: -1.5e308,
+            r"object 0 and object 1 returned -1\.5e\+308, .* below 1e\+308 in magnitude",
+        ),
+        ([1, 2, 3], covey.batched(lambda A, B: [1.1e308] * len(A)), r"returned 1\.1e\+308"),
+        ([1, 2, 3], covey.from_distance(lambda a, b: 1.1e308, "negative"), r"returned 1\.1e\+308"),
+        (np.full((2, 2), 1.1e308), "precomputed", r"below 1e\+308 .* got 1\.1e\+308 at row 0, column 0; scale X down"),
+        (sp.csr_array([[1, -1.1e308], [0, 1]]), "precomputed", r"got -1\.1e\+308 at row 0, column 1"),
+        (
+            np.array([[0, 1.1e308], [1.1e308, 0]]),
+            covey.from_distance("precomputed"),
+            r"got 1\.1e\+308 at row 0, column 1",
+        ),
         (np.array([[1.0], [1e200]]), covey.from_distance("manhattan", "negative"), "too large for float64 arithmetic"),
     ],
 )
 @pytest.mark.parametrize("selector", [covey.CRS, covey.DeltaMedoids, covey.DS3])
-def test_similarities_whose_sums_would_overflow_are_refused(selector, X, similarity, message):
+def test_similarities_that_cannot_be_computed_with_are_refused(selector, X, similarity, message):
     """One rule for the whole library, where scores enter it."""
     with pytest.raises(ValueError, match=message):
         selector(similarity=similarity).fit(X)

@@ -8,7 +8,7 @@ from covey.cli.declaration import argument, option
 from covey.cli.files.formats import Format, format_of, has_names
 from covey.cli.files.paths import check_model, check_output, expanded, may_write
 from covey.cli.files.standard import STANDARD, bytes_in, name_of
-from covey.cli.misuse import MisuseError
+from covey.cli.misuse import MisuseError, about
 from covey.cli.options import OBJECTS, Input, Output, Replacing, Running, finite
 from covey.cli.similarities import OWN, check_named
 from covey.cli.terminal import log_to_terminal, say, unfinished
@@ -173,7 +173,8 @@ def _classify(
             answers = answer(model, block, answering.unknown)
             if must_score or running.verbose:
                 examiner.add(block, answers["covey_label"])
-            put(_with_input(block, answers, numbers) if answering.keep else answers)
+            with about(block.path):
+                put(_with_input(block, answers, numbers) if answering.keep else answers)
             n_rows += len(block)
             n_unknown += int((answers["covey_label"] == answering.unknown).sum())
             likely = n_rows / block.share if block.share else None
@@ -220,7 +221,8 @@ def answer(model: "Model", block: "Block", unknown: str) -> Any:
 
     from covey.cli.source import row_names
 
-    found = model.classifier.explain(_widened(model.recipe.objects(block), model))
+    with about(block.path):
+        found = model.classifier.explain(_widened(model.recipe.objects(block), model))
     rows = model.rows[np.searchsorted(model.indices, found.representatives)]
     names = row_names(block, model.recipe)
     answers: dict[str, Any] = {} if names is None else {str(model.recipe.settings.id): names}

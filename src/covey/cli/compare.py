@@ -10,7 +10,7 @@ from covey.cli.declaration import option
 from covey.cli.files.paths import may_write
 from covey.cli.files.standard import STANDARD
 from covey.cli.listing import listed
-from covey.cli.misuse import MisuseError
+from covey.cli.misuse import MisuseError, about
 from covey.cli.options import Replacing, Running, Source, at_least_one
 from covey.cli.terminal import log_to_terminal, show, unfinished, visible
 
@@ -146,13 +146,14 @@ def _compare(source: Source, comparing: Comparing, force: bool, running: Running
     start, seconds, page, n_folds = time.monotonic(), comparing.seconds, Path(comparing.html), comparing.folds
     methods, ks = listed(comparing.methods), [at_least_one(value) for value in listed(comparing.k)]
     chosen = choose_methods(methods, ks)
-    with running.threads():
+    with running.threads(), about(source.path):
         contest = enter(source, n_folds, running.verbose)
     folder = page.with_name(f".{page.stem}-{fingerprint(source, contest.loaded.similarity, methods, ks, n_folds)}")
     how: Any = {"n_jobs": running.jobs, "verbose": running.verbose}
-    contest = choose_similarity(contest, folder, None if seconds is None else start + FOR_TRIALS * seconds, **how)
-    own = folder / contest.way.slug
-    records, left_out = run_methods(contest, chosen, own, None if seconds is None else start + seconds, **how)
+    with about(source.path):
+        contest = choose_similarity(contest, folder, None if seconds is None else start + FOR_TRIALS * seconds, **how)
+        own = folder / contest.way.slug
+        records, left_out = run_methods(contest, chosen, own, None if seconds is None else start + seconds, **how)
     tried = contest.tried
     recommended, sentences = advise(records, chosen, contest.source, 1 if tried is None else len(tried.ways))
     if left_out:

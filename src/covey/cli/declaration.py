@@ -14,11 +14,13 @@ the values that the user has passed, and calls `count` with them. So commands sh
 
 The class attribute `PANEL` names the panel of the help that shows options which name none themselves. A dataclass may
 have a method `check`, which refuses values that cannot be meant. It is called before the command, and imports nothing
-that takes time, so that the user gets an answer at once.
+that takes time, so that the user gets an answer at once. It may also have a method `around`, which returns a context
+manager; the command runs inside it.
 """
 
 import inspect
 from collections.abc import Callable
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import MISSING, fields
 from enum import StrEnum
@@ -55,7 +57,11 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         for options in made.values():
             if hasattr(options, "check"):
                 options.check()
-        function(**made)
+        with ExitStack() as stack:
+            for options in made.values():
+                if hasattr(options, "around"):
+                    stack.enter_context(options.around())
+            function(**made)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

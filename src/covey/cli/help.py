@@ -1,10 +1,13 @@
 """How the help of commands reads."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from covey.cli.declaration import typer
 from covey.cli.options import OBJECTS, READING, RUN
 from covey.cli.selection import BESIDE, CARE, CHOICE, CLUSTER
+from covey.cli.terminal import visible
 
 PANELS = (None, CHOICE, BESIDE, OBJECTS, READING, RUN, CARE, CLUSTER)
 """The order in which panels are shown; the first is the one of options without a panel."""
@@ -38,3 +41,26 @@ class Command(PlainHelp, typer.core.TyperCommand):
 
 class Group(PlainHelp, typer.core.TyperGroup):
     """The application itself, which is a group of commands."""
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        with _visible_errors():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _visible_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _visible_errors() -> Iterator[None]:
+    """Let errors about wrong usage, which typer prints, show what was typed, but nothing that steers terminals.
+
+    Names of files are among the arguments, and a pattern of the shell may stand for files that somebody else has named.
+    """
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):
+            text = "\n".join(visible(line) for line in str(error.format_message()).split("\n"))
+            error.format_message = lambda: text
+        raise

@@ -1,5 +1,6 @@
 """What the user says about single rows: which of them must be selected, and how much each counts."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from covey.cli.misuse import MisuseError
 from covey.cli.selection import Selection
 from covey.cli.source import Loaded
 from covey.cli.values import numbers_of, require_columns
+from covey.storage.encoding import undecodable
+from covey.storage.errors import naming
 
 ROW = "covey_row"
 """The column in which `covey select` writes the numbers of the rows that it has selected."""
@@ -93,11 +96,24 @@ def _listed(path: str, loaded: Loaded) -> NDArray[np.intp]:
             wanted = ROW if id_column is None else f"{id_column} or {ROW}"
             raise ValueError(f"{path} must have a column {wanted} to name the rows that must be selected.")
         return _rows_numbered(frame[ROW].astype(str).tolist(), loaded.block, path)
-    with open_input(path, How(None, None, 1)) as (file, _):
-        lines = [line.strip() for line in file if line.strip()]
+    lines = _lines(path)
     if names is not None:
-        return _rows_called(lines, names, path)
-    return _rows_numbered(lines, loaded.block, path)
+        return _rows_called(list(lines.values()), names, path)
+    return _rows_numbered(list(lines.values()), loaded.block, path, list(lines))
+
+
+def _lines(path: str) -> dict[int, str]:
+    """Return the lines of a file that are not empty, by their numbers from 1."""
+    lines: dict[int, str] = {}
+    number = 0
+    with naming(path), open_input(path, How(None, None, 1)) as (file, _):
+        try:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    lines[number] = line.strip()
+        except UnicodeError as error:
+            raise undecodable(path, error, number) from error
+    return lines
 
 
 def _rows_called(asked: list[str], names: list[str], path: str) -> NDArray[np.intp]:
@@ -107,21 +123,26 @@ def _rows_called(asked: list[str], names: list[str], path: str) -> NDArray[np.in
         rows.setdefault(name, []).append(row)
     unknown = [name for name in dict.fromkeys(asked) if name not in rows]
     if unknown:
-        shown = ", ".join(map(repr, unknown[:MOST_SHOWN])) + (" and others" if len(unknown) > MOST_SHOWN else "")
+        shown = ", ".join(f"{name!r:.60}" for name in unknown[:MOST_SHOWN]) + (
+            " and others" if len(unknown) > MOST_SHOWN else ""
+        )
         raise ValueError(f"{path}: no row of the data is called {shown}.")
     shared = next((name for name in asked if len(rows[name]) > 1), None)
     if shared is not None:
-        raise ValueError(f"{path}: {len(rows[shared])} rows are called {shared!r}; name rows by numbers, without --id.")
+        raise ValueError(
+            f"{path}: {len(rows[shared])} rows are called {shared!r:.60}; name rows by numbers, without --id."
+        )
     return np.array([rows[name][0] for name in asked], dtype=np.intp)
 
 
-def _rows_numbered(asked: list[str], block: Block, path: str) -> NDArray[np.intp]:
-    """Return the rows with these numbers, which are those that `covey select` writes."""
+def _rows_numbered(asked: list[str], block: Block, path: str, lines: Sequence[int] = ()) -> NDArray[np.intp]:
+    """Return the rows with these numbers, which are those that `covey select` writes; `lines` are where they stand."""
     rows = {str(number): row for row, number in enumerate(block.row_numbers.tolist())}
-    unknown = next((text for text in asked if text not in rows), None)
+    unknown = next((at for at, text in enumerate(asked) if text not in rows), None)
     if unknown is not None:
+        place = f"{path}, line {lines[unknown]}" if lines else path
         raise ValueError(
-            f"{path}: {unknown!r} is no number of a row, which are whole numbers from 0 to {block.row_numbers[-1]}; "
-            "pass --id if these are names."
+            f"{place}: {asked[unknown]!r:.60} is no number of a row, which are whole numbers from 0 to "
+            f"{block.row_numbers[-1]}; pass --id if these are names."
         )
     return np.array([rows[text] for text in asked], dtype=np.intp)

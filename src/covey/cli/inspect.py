@@ -102,7 +102,7 @@ def _list(model: "Model", inspection: Inspection, force: bool) -> None:
 
     frame = representatives_of(model)
     if inspection.as_json:
-        print(frame.to_json(orient="records", indent=2, force_ascii=False))
+        print(frame.to_json(orient="records", indent=2, force_ascii=sys.stdout.isatty()))
     elif inspection.out is None and inspection.out_form is None and sys.stdout.isatty():
         show_some(frame)
     else:

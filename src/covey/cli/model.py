@@ -1,5 +1,6 @@
 """A model file on the command line: the classifier, the recipe for new rows, and the names of its representatives."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -60,7 +61,9 @@ def read_model(path: str, file: OpenedFile, similarity: str | None = None, *, to
     recipe: Recipe | None = notes.get("recipe")
     if similarity is not None:
         _check_named(path, file, similarity, recipe)
-    fitted = file.load(None if file.missing_callable is None else _function(path, file, similarity, recipe, to_look_at))
+    function = None if file.missing_callable is None else _function(path, file, similarity, recipe, to_look_at)
+    with nullcontext() if similarity is not None else naming(path, "names a similarity that it was not made with"):
+        fitted = file.load(function)
     if not isinstance(fitted, NearestPrototypeClassifier):
         raise ValueError(f"{path} holds a {type(fitted).__name__}, which cannot classify; save a classifier.")
     if recipe is None:
@@ -70,9 +73,19 @@ def read_model(path: str, file: OpenedFile, similarity: str | None = None, *, to
     rows = notes.get("rows", indices)  # a model without them left out no rows
     if not isinstance(rows, np.ndarray) or rows.shape != indices.shape or rows.dtype.kind not in "iu":
         raise FileFormatError(f"{path} must number each of {len(indices)} representatives; it is damaged.")
-    if names and len(names) != len(indices):
-        raise FileFormatError(f"{path} has {len(names)} names for {len(indices)} representatives; it is damaged.")
+    if type(names) is not list or (names and len(names) != len(indices)):
+        raise FileFormatError(f"{path} must name each of {len(indices)} representatives, or none; it is damaged.")
+    _check_scales(path, fitted, recipe.settings)
     return Model(fitted, recipe, indices, rows, dict(zip(rows.tolist(), names, strict=False)), notes.get("data"))
+
+
+def _check_scales(path: str, fitted: NearestPrototypeClassifier, settings: Settings) -> None:
+    """Refuse scales of other columns than those of the model. Only models of rows of numbers have scales."""
+    shape: tuple[int, ...] = getattr(fitted.representatives_, "shape", ())
+    n_columns = shape[-1] if settings.spread is not None and len(shape) == 2 else None
+    sizes = {None if scale is None else scale.size for scale in (settings.lowest, settings.spread)}
+    if sizes != {n_columns}:
+        raise FileFormatError(f"{path} must hold a scale for each of its columns, or none; it is damaged.")
 
 
 def _notes(path: str, file: OpenedFile) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Options that several commands share. Each is declared here once, as a field of a dataclass."""
 
 import math
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from covey.cli.files.style import Style
 from covey.cli.listing import listed
 from covey.cli.misuse import MisuseError
 from covey.cli.similarities import OF_TEXTS, OWN, check_named, in_words
+from covey.storage.limits import FREE, MOST_RATIO, OPTION, unpacking_at_most
 
 OBJECTS, READING, RUN = "What the objects are", "How the file is read", "How it runs"
 """The panels of the help beside the first one."""
@@ -25,6 +27,10 @@ OUT_FORMATS = (
     f"The format of OUT, if its name does not say it: {', '.join(kind for kind in Format if kind.facts.is_written)}."
 )
 """The help of options that name a format of rows that are written."""
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
+"""A number of bytes: a number and its unit, such as 20GB (billions) or 64MiB (1024 times 1024)."""
+UNITS = ("", "k", "m", "g", "t")
+"""The units of bytes; each has 1000 of the one before, or 1024 if an i follows."""
 
 
 class Missing(StrEnum):
@@ -95,6 +101,16 @@ class Input:
     sheet: Annotated[
         str | None, option("--sheet", what="The sheet of an Excel file, by default the first.", panel=READING)
     ] = None
+    max_unpacked: Annotated[
+        str | None,
+        option(
+            OPTION,
+            what="How much each packed file (.gz, .xz, .bz2, .zst, .npz, .xlsx, Parquet) may unpack to, such as 500MB "
+            f"or 20GB. By default {FREE // 2**20}MiB or {MOST_RATIO} times its size, so that a small file cannot fill "
+            "the memory.",
+            panel=READING,
+        ),
+    ] = None
     hosts: Annotated[
         bool, option("--hosts", what="DATA is a log of connections, and the objects are its hosts.", panel=OBJECTS)
     ] = False
@@ -107,8 +123,14 @@ class Input:
         """How the values of the file are written, as far as the user says it."""
         return Style(listed(self.columns), self.delimiter, self.decimal, self.encoding, self.sheet).checked()
 
+    def around(self) -> AbstractContextManager[None]:
+        """Let files unpack to as much as the user allows."""
+        return unpacking_at_most(None if self.max_unpacked is None else size_in(self.max_unpacked))
+
     def check(self) -> None:
         """Refuse a file that is not there, or whose format nobody knows."""
+        if self.max_unpacked is not None:
+            size_in(self.max_unpacked)
         _ = self.style  # refuses what it cannot be
         check_there(self.path)
         if not self.hosts and Path(self.path).is_file():
@@ -300,6 +322,21 @@ class Running:
         from joblib import parallel_config
 
         return parallel_config(n_jobs=self.jobs)
+
+
+def size_in(text: str) -> int:
+    """Return a number of bytes.
+
+    Examples
+    --------
+    >>> size_in("20GB"), size_in("64 MiB"), size_in("1.5k")
+    (20000000000, 67108864, 1500)
+    """
+    found = SIZE.fullmatch(text.strip())
+    size = 0 if found is None else int(float(found[1]) * (1024 if found[3] else 1000) ** UNITS.index(found[2].lower()))
+    if not size:
+        raise MisuseError(f"{OPTION} must be a size such as 500MB, 20GB or 64MiB, got {text!r}.")
+    return size
 
 
 def at_least_one(value: str) -> int:

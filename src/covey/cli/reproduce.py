@@ -37,6 +37,10 @@ class Reproduction:
             metavar="<folder>",
         ),
     ] = None
+    download: Annotated[
+        bool,
+        option("--download", what="Download data sets that are not on this machine. Nothing else uses the network."),
+    ] = False
 
 
 def reproduce(reproduction: Reproduction, running: Running) -> None:
@@ -58,6 +62,7 @@ def reproduce(reproduction: Reproduction, running: Running) -> None:
             quick=reproduction.quick,
             seeds=reproduction.seeds,
             data_home=reproduction.data_home,
+            download=reproduction.download,
             n_jobs=running.jobs,
             verbose=running.verbose,
         )

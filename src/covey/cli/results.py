@@ -105,8 +105,7 @@ class Compared:
         filled = [own for own in made.sections if own.parts]
         if self.tried is not None:
             filled.insert(0, section(self.tried, self.n_folds))
-        with whole(page) as path:
-            path.write_text(Report(title, summary, filled).html(), encoding="utf-8")
+        Report(title, summary, filled).write_page(page)
 
 
 def _line(stage: str, row: Row, way: Way, chosen: bool) -> dict[str, Any]:

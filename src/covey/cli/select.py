@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import covey
 from covey.cli.files.formats import has_names
 from covey.cli.files.standard import STANDARD
-from covey.cli.misuse import MisuseError
+from covey.cli.misuse import MisuseError, about
 from covey.cli.options import Output, Replacing, Running, Source
 from covey.cli.precautions import OnError, Precautions
 from covey.cli.selection import Compared, Grouping, MoreFiles, Parts, Selection, check_pairs, not_on_a_cluster
@@ -125,7 +125,8 @@ def _here(asked: Asked) -> "Selected":
     if asked.grouping.asked is not None:
         options: Any = {"random_state": selection.seed, "n_jobs": running.jobs, "verbose": running.verbose}
         threshold = selection.least_similarity("none")
-        loaded, found = clustered(loaded, asked.grouping.asked, threshold, **options)
+        with about(asked.source.path):
+            loaded, found = clustered(loaded, asked.grouping.asked, threshold, **options)
         if running.verbose:
             say(found)
     elif set(loaded.labels) == {ONE_CLUSTER}:
@@ -136,7 +137,8 @@ def _here(asked: Asked) -> "Selected":
     care = asked.care.parameters(selection.used_method)
     selector = selector_of(selection, loaded, {"n_jobs": running.jobs, "verbose": running.verbose, **care})
     rejection = _rejection(files.rejection_rate, set(loaded.labels))
-    fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
+    with about(asked.source.path):
+        fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
     if hasattr(fitted.selector_, "checkpoint_"):
         remarks.append(f"{fitted.selector_.checkpoint_.n_saved:,} evaluations were taken from the checkpoint.")
     return Selected(fitted, loaded.recipe, loaded.block.take(fitted.selector_.sample_indices_), loaded, remarks)

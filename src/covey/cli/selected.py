@@ -1,6 +1,7 @@
 """What `covey select` has selected, and how it is written: rows, a model, a picture and a few lines to read."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from covey.cli.source import Loaded, row_names
 from covey.cli.terminal import say
 from covey.runtime.extras import require
 from covey.runtime.progress import progress
+
+RUNNING = {"n_jobs": None, "verbose": 0}
+"""The parameters of estimators that change nothing but how they run, with their defaults."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +58,7 @@ def write_selected(selected: Selected, output: Output, files: MoreFiles, data: s
         notes: dict[str, Any] = {"recipe": write_recipe(recipe), "names": names, "data": data}
         if not np.array_equal(rows.row_numbers, fitted.selector_.sample_indices_):  # some rows were left out
             notes["rows"] = np.sort(rows.row_numbers)
-        covey.save(fitted, bytes_out(files.model), notes)
+        covey.save(_at_rest(fitted), bytes_out(files.model), notes)
     if files.picture is not None:
         with progress("drawing", None, "pictures", shown=verbose):
             _draw(fitted, selected.loaded, files.picture, files.show)
@@ -63,6 +67,20 @@ def write_selected(selected: Selected, output: Output, files: MoreFiles, data: s
     # The rows come last, because whoever reads them from a pipe may leave early.
     numbers = recipe.settings.numbers
     write(output.out, rows, _added(fitted, rows), output.out_form, numbers=numbers, force=force)
+
+
+def _at_rest(estimator: Any) -> Any:
+    """Return a copy of a fitted estimator that does not say how it was run, so that --jobs changes no model file.
+
+    `covey classify` sets these parameters anew.
+    """
+    made = copy(estimator)
+    for name, value in list(vars(made).items()):
+        if name in RUNNING:
+            setattr(made, name, RUNNING[name])
+        elif hasattr(value, "get_params"):
+            setattr(made, name, _at_rest(value))
+    return made
 
 
 def _write_members(selected: Selected, path: str, force: bool) -> None:

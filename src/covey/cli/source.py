@@ -16,6 +16,7 @@ from covey.cli.files.nested import column_of
 from covey.cli.files.parts import parts_of
 from covey.cli.files.reading import read
 from covey.cli.missing import settled
+from covey.cli.misuse import about
 from covey.cli.options import Source
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.values import check_filled, require_columns
@@ -79,7 +80,8 @@ def prepare(block: Block, source: Source, verbose: bool, aside: Sequence[str] = 
     recipe = choose(block, source, aside=aside)
     similarity = recipe.function()
     block, recipe = settled(block, recipe, source.missing)
-    recipe, objects = recipe.learn(recipe.objects(block), verbose)
+    with about(block.path):
+        recipe, objects = recipe.learn(recipe.objects(block), verbose)
     if warn:
         recipe.warn(objects, asked_for=source.feature_names, scaled=source.scale)
     if source.scale:

@@ -1,10 +1,15 @@
 """What the command line prints: tables, sentences and errors.
 
 Labels, names of columns and names of files come from other people. Before they are printed, every character that is
-not printable is escaped, so that nothing from a file can send commands to the terminal.
+not printable is escaped, so that nothing from a file can send commands to the terminal, hide text or reverse it. These
+are all control characters, marks of the direction of writing, and characters without width.
+
+Rows and JSON that are written to standard output are for other programs and hold the data unchanged. Only where it is a
+terminal, they are escaped, too.
 """
 
 import logging
+import re
 import shutil
 import sys
 import traceback
@@ -22,6 +27,8 @@ LONGEST_CELL = 40
 a matter of taste."""
 NO_TERMINAL = 100
 """How wide a table may be where there is no terminal, such as in a log; people can read lines of this length."""
+LONGEST_LINE = 2000
+"""How many characters of an error are printed. A message may quote a name from a file, and names have no limit."""
 
 
 def cell(value: Any) -> str:
@@ -83,6 +90,26 @@ def visible(text: str) -> str:
 def say(text: str) -> None:
     """Print a line to standard error, because standard output may hold the result."""
     print(visible(text), file=sys.stderr)
+
+
+def complain(error: Exception) -> None:
+    """Say in one line what an error says. A line that is longer than anybody reads is cut."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    say(f"covey: {text if len(text) <= LONGEST_LINE else f'{text[:LONGEST_LINE]} …'}")
+
+
+class VisibleOutput:
+    """Standard output for rows of text: as it is for other programs, and escaped on a terminal."""
+
+    def __init__(self) -> None:
+        self._file, self._is_terminal = sys.stdout, sys.stdout.isatty()
+
+    def write(self, text: str) -> int:
+        """Write some text; ends of lines and tabs stay as they are."""
+        if self._is_terminal:
+            parts = re.split(r"([\n\t])", text)
+            text = "".join(part if part in ("\n", "\t") else visible(part) for part in parts)
+        return self._file.write(text)
 
 
 class VisibleFormatter(logging.Formatter):

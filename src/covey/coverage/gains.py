@@ -22,6 +22,10 @@ ROUNDED_BITS = 24
 off by a few hundred units. Two sums that are equal on paper fail to tie only if a border of 2^24 units lies between
 them, which happens less than once in 10 000 times."""
 
+SHRUNK = 64
+"""By how many powers of 2 similarities are scaled down before they are added up. No cluster has 2^64 objects, so that
+sums of similarities near 1e308 have floats then. A power of 2 changes no bit of a similarity above 1e-288."""
+
 COVERAGE_ROUNDING = 1e-9
 """How much coverage * n may exceed a whole number by rounding and still count as that number. Rounding stays below it
 for a few million objects; beyond, one object more than needed may be covered."""
@@ -49,9 +53,12 @@ def kept_edges(neighbors: Indices, similarities: Floats, threshold: float | None
 def similarity_weights(
     similarities: Floats, copies_covered: Integers, itself: Floats, copies: Integers
 ) -> tuple[Floats, Floats]:
-    """What each edge and what each object itself adds to a sum of similarities, where a merged object counts often."""
-    own = copies.astype(np.float64) * np.where(itself > 0, itself, 1.0)
-    return copies_covered.astype(np.float64) * np.maximum(similarities, 0), own
+    """What each edge and what each object itself adds to a sum of similarities, where a merged object counts often.
+
+    All are scaled down by `SHRUNK` powers of 2, so that no sum overflows.
+    """
+    own = copies.astype(np.float64) * np.ldexp(np.where(itself > 0, itself, 1.0), -SHRUNK)
+    return copies_covered.astype(np.float64) * np.ldexp(np.maximum(similarities, 0), -SHRUNK), own
 
 
 def largest_gain(coverers: Indices | Positions, weights: Floats, own: Floats) -> float:
@@ -63,8 +70,22 @@ def largest_gain(coverers: Indices | Positions, weights: Floats, own: Floats) ->
 
 
 def unit_for(largest: float) -> float:
-    """How many units a similarity of 1 has: a power of 2, as large as the largest gain allows."""
-    return float(2.0 ** min(BITS - math.ceil(math.log2(largest)), 1000))
+    """How many units a weight of 1 has: a power of 2, as large as the largest gain allows."""
+    return float(2.0 ** min(BITS - math.ceil(math.log2(largest)), 1020))
+
+
+def exponent_of(unit: float) -> int:
+    """Which power of 2 a unit is."""
+    return math.frexp(unit)[1] - 1
+
+
+def as_similarities(gains: Integers, exponent: int) -> Floats:
+    """Gains in units as sums of similarities, if a similarity of 1 has 2^exponent units.
+
+    A sum that is larger than the largest float is given as that one.
+    """
+    with np.errstate(over="ignore"):
+        return np.minimum(np.ldexp(gains.astype(np.float64), -exponent), np.finfo(np.float64).max)
 
 
 def in_units(weights: Floats, unit: float) -> Integers:

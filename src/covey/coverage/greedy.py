@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Integers
 from covey.coverage.edges import by_coverer, edges_of, some_edges
-from covey.coverage.gains import check_coverage, required
+from covey.coverage.gains import as_similarities, check_coverage, required
 from covey.coverage.picking import NO_GAIN, NOTHING_FIRST, pick
 from covey.coverage.refine import STEPS, improve
 from covey.coverage.weights import Weights, check_multiplicity, counts_of, weights_of
@@ -116,7 +116,7 @@ def cover(
     orphans = (np.diff(edges.indptr) == 0) & (copies == 1)  # equal objects cover each other
     weights.own[orphans & (on_orphan == "outlier")] = 0
     found = _found(edges, weights, counts.amounts, coverage if size is None else 1.0, first, size, refine)
-    return found.as_cover(weights.unit, counts.amounts, int(orphans.sum()))
+    return found.as_cover(weights.exponent, counts.amounts, int(orphans.sum()))
 
 
 def _found(
@@ -148,12 +148,12 @@ class Picked:
     gains: Integers
     covered_by: NDArray[np.intp]
 
-    def as_cover(self, unit: float, amounts: Integers, n_orphans: int) -> Cover:
-        """Return the result. A similarity of 1 has `unit` units, and the amounts say how much each object counts."""
+    def as_cover(self, exponent: int, amounts: Integers, n_orphans: int) -> Cover:
+        """Return the result. A similarity of 1 has 2^exponent units, and each object counts as much as its amount."""
         covered_by = self.covered_by.copy()
         covered_by[self.indices] = self.indices
         share = float(amounts[covered_by >= 0].sum() / amounts.sum())
-        return Cover(self.indices, self.gains / unit, covered_by, share, n_orphans, self.covered_by)
+        return Cover(self.indices, as_similarities(self.gains, exponent), covered_by, share, n_orphans, self.covered_by)
 
     def filled_up(self, edges: sp.csr_array, size: int) -> "Picked":
         """Pick further objects up to this number: those that are least similar to what covers them come first.
@@ -206,7 +206,7 @@ def _restrict(kept: Integers, edges: sp.csr_array, weights: Weights) -> tuple[sp
     may_cover[kept] = True
     remaining = may_cover[edges.indices]
     own = np.where(may_cover, np.maximum(weights.own, 1), 0)
-    restricted = Weights(np.maximum(weights.edges[remaining], 1), own, weights.unit, weights.rounded)
+    restricted = Weights(np.maximum(weights.edges[remaining], 1), own, weights.exponent, weights.rounded)
     return some_edges(edges, remaining), restricted
 
 

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from covey.arrays import Floats
 from covey.coverage.edges import edges_of
 from covey.coverage.gains import check_coverage, required
+from covey.coverage.linear_program import solve_program
 from covey.graph.graph import NeighborGraph
 from covey.similarity.types import SparseMatrix
 
@@ -66,14 +67,12 @@ def cover_lower_bound(
 
 def _multipliers(edges: sp.csr_array, n_required: int) -> tuple[Floats, float]:
     """The multipliers that HiGHS finds; they need not be optimal for the bound to be right."""
-    from scipy.optimize import linprog
-
     n = edges.shape[0]
     itself = sp.eye_array(n, format="csr")
     covers = sp.csr_array((np.ones(edges.nnz), edges.indices, edges.indptr), shape=(n, n)) + itself
     constraints = sp.vstack([sp.hstack([-covers, itself]), sp.csr_array(np.repeat([0.0, -1.0], n)[None, :])])
     limits = np.append(np.zeros(n), -n_required)
-    solved = linprog(np.repeat([1.0, 0.0], n), constraints, limits, bounds=(0, 1), method="highs-ipm")
+    solved = solve_program(np.repeat([1.0, 0.0], n), constraints, limits, (0, 1), "highs-ipm")
     if solved.status != 0:
         raise RuntimeError(f"HiGHS did not solve the linear program: {solved.message}")
     multipliers = np.maximum(-solved.ineqlin.marginals, 0)

@@ -7,7 +7,9 @@ heap is up to date, it is the largest of all. Each edge is subtracted once, whic
 import numpy as np
 from numba import njit
 
+from covey.arrays import Integers
 from covey.coverage.gains import comparison_key
+from covey.runtime.steps import in_steps, stop_if_abandoned
 
 NO_GAIN = (0, 0)
 """The key and the index of the first object with a gain of 0. Picking stops there if all objects are at hand."""
@@ -16,10 +18,26 @@ NOTHING_FIRST = np.empty(0, dtype=np.int64)
 """No object has to be picked before the greedy choice begins."""
 
 
-@njit(cache=True, nogil=True)
-def pick(  # type: ignore[no-untyped-def]
-    starts, coverers, weights, reverse_starts, reverse, own, copies, rounded, n_required, floor, n_least, first, n_most
-):
+WORK = 1 << 24
+"""About how many edges are gone through before Python can look for an interrupt. At some 10 ns each, this takes a sixth
+of a second."""
+
+
+def pick(
+    starts: Integers,
+    coverers: Integers,
+    weights: Integers,
+    reverse_starts: Integers,
+    reverse: Integers,
+    own: Integers,
+    copies: Integers,
+    rounded: int,
+    n_required: int,
+    floor: tuple[int, int],
+    n_least: int,
+    first: Integers,
+    n_most: int,
+) -> tuple[Integers, Integers, Integers]:
     """Pick the objects `first`, then greedily until `n_required` objects are covered, `n_most` are picked, or the best
     object does not come before the floor.
 
@@ -31,17 +49,49 @@ def pick(  # type: ignore[no-untyped-def]
     holds the objects that r covers. The picked objects, their gains and for each object the first that covers it are
     returned. An object may be covered by another one first and be picked later.
     """
-    n = own.size
-    gains, keys = own.copy(), np.empty(n, dtype=np.int64)
+    gains, keys, counts = own.copy(), np.empty(own.size, dtype=np.int64), np.array([0, 0, own.size])
+    in_steps(coverers.size, lambda part: add_weights(coverers[part], weights[part], gains))
+    fill_keys(gains, rounded, keys)
+    heap = np.argsort(-keys, kind="stable")  # what is sorted is a heap
+    covered_by = np.full(own.size, -1, dtype=np.int64)
+    picked, gains_picked = np.empty(own.size, dtype=np.int64), np.empty(own.size, dtype=np.int64)
+    graph = (starts, coverers, weights, reverse_starts, reverse, own, copies)
+    wanted = (n_required, floor, n_least, first, n_most)
+    state = (gains, keys, heap, covered_by, picked, gains_picked, counts)
+    while not pick_some(graph, rounded, wanted, *state, WORK):
+        stop_if_abandoned()
+    return picked[: counts[0]], gains_picked[: counts[0]], covered_by
+
+
+@njit(cache=True, nogil=True)
+def add_weights(coverers, weights, gains):  # type: ignore[no-untyped-def]
+    """Add the weight of each edge to the gain of its coverer."""
     for t in range(coverers.size):
         gains[coverers[t]] += weights[t]
-    for u in range(n):
+
+
+@njit(cache=True, nogil=True)
+def fill_keys(gains, rounded, keys):  # type: ignore[no-untyped-def]
+    """Fill `keys` with what is compared of each gain."""
+    for u in range(gains.size):
         keys[u] = comparison_key(gains[u], rounded)
-    heap = np.argsort(-keys, kind="mergesort")  # what is sorted is a heap
-    covered_by = np.full(n, -1, dtype=np.int64)
-    picked, gains_picked = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    n_picked, n_covered, size = 0, 0, n
-    while n_picked < first.size or (n_covered < n_required and n_picked < n_most):
+
+
+@njit(cache=True, nogil=True)
+def pick_some(graph, rounded, wanted, gains, keys, heap, covered_by, picked, gains_picked, counts, work):  # type: ignore[no-untyped-def]
+    """Go on picking until so much work is done; return whether there is nothing left to do.
+
+    `counts` holds how many objects are picked, how many are covered, and how many are on the heap.
+    """
+    starts, coverers, weights, reverse_starts, reverse, own, copies = graph
+    n_required, floor, n_least, first, n_most = wanted
+    n_picked, n_covered, size = counts
+    done = False
+    while work > 0:
+        if n_picked >= first.size and (n_covered >= n_required or n_picked >= n_most):
+            done = True
+            break
+        work -= 1
         if n_picked < first.size:
             best = first[n_picked]  # it stays on the heap, where it will have no gain left
         else:
@@ -52,6 +102,7 @@ def pick(  # type: ignore[no-untyped-def]
                 sink(heap, size, keys)
                 continue
             if n_picked >= n_least and (key < floor[0] or (key == floor[0] and best >= floor[1])):
+                done = True
                 break
             size -= 1
             heap[0] = heap[size]
@@ -65,8 +116,10 @@ def pick(  # type: ignore[no-untyped-def]
                 gains[x] -= own[x]
                 for edge in range(starts[x], starts[x + 1]):
                     gains[coverers[edge]] -= weights[edge]
+                work -= starts[x + 1] - starts[x]
                 covered_by[x] = best
-    return picked[:n_picked], gains_picked[:n_picked], covered_by
+    counts[0], counts[1], counts[2] = n_picked, n_covered, size
+    return done
 
 
 @njit(cache=True, nogil=True)

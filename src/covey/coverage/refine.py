@@ -17,6 +17,9 @@ Draws come from a fixed seed and the number of steps is given, so the same graph
 import numpy as np
 from numba import njit
 
+from covey.arrays import Flags, Integers
+from covey.runtime.steps import in_steps
+
 STEPS = 10
 """How many steps are made per object. More steps take longer and never make the result larger. With 10, prototypes of
 Fashion-MNIST get 5.5 to 6.6 % smaller (`benchmarks/methods.py`); other numbers of steps are not on record."""
@@ -25,8 +28,18 @@ SEED = np.uint64(0x9E3779B97F4A7C15)
 """Where the draws start. Any number but 0 would do; this one is 2^64 divided by the golden ratio."""
 
 
-@njit(cache=True, nogil=True)
-def improve(starts, coverers, reverse_starts, reverse, counts_itself, copies, chosen, n_fixed, n_required, n_steps):  # type: ignore[no-untyped-def]
+def improve(
+    starts: Integers,
+    coverers: Integers,
+    reverse_starts: Integers,
+    reverse: Integers,
+    counts_itself: Flags,
+    copies: Integers,
+    chosen: Integers,
+    n_fixed: int,
+    n_required: int,
+    n_steps: int,
+) -> Integers:
     """Search for representatives, at most as many as `chosen`, that cover at least `n_required` objects.
 
     The first `n_fixed` of the chosen ones stay in any case.
@@ -36,16 +49,48 @@ def improve(starts, coverers, reverse_starts, reverse, counts_itself, copies, ch
     Object x stands for `copies[x]` equal objects and counts so many times.
     """
     graph = (starts, coverers, reverse_starts, reverse, counts_itself, copies)
-    chosen, size, covered, seed = chosen.copy(), chosen.size, 0, SEED
-    place = np.full(counts_itself.size, -1, np.int64)  # the place of each representative in `chosen`, else -1
-    n_covering = np.zeros(counts_itself.size, np.int64)  # how many representatives cover each object
+    n, chosen = counts_itself.size, chosen.copy()
+    place = np.full(n, -1, np.int64)  # the place of each representative in `chosen`, else -1
+    n_covering = np.zeros(n, np.int64)  # how many representatives cover each object
     gains = np.where(counts_itself, copies, 0)  # how many objects each one would newly cover
-    for x in range(counts_itself.size):
+    size, covered, seed = chosen.size, 0, SEED
+    in_steps(n, lambda part: count_gains(starts, coverers, copies, part.start, part.stop, gains))
+
+    def begin(part: slice) -> None:
+        nonlocal covered
+        covered += add_all(graph, chosen, part.start, part.stop, place, n_covering, gains)
+
+    def search(part: slice) -> None:
+        nonlocal size, covered, seed
+        state = (size, covered, np.uint64(seed), place, n_covering, gains)
+        size, covered, seed = make_steps(graph, chosen, *state, n_fixed, n_required, part.stop - part.start)
+
+    in_steps(chosen.size, begin)
+    in_steps(n_steps, search)
+    return chosen[:size]
+
+
+@njit(cache=True, nogil=True)
+def count_gains(starts, coverers, copies, first, end, gains):  # type: ignore[no-untyped-def]
+    """Add the objects from `first` to before `end` to the gains of those that cover them."""
+    for x in range(first, end):
         for u in coverers[starts[x] : starts[x + 1]]:
             gains[u] += copies[x]
-    for t in range(size):
+
+
+@njit(cache=True, nogil=True)
+def add_all(graph, chosen, first, end, place, n_covering, gains):  # type: ignore[no-untyped-def]
+    """Make the objects at these places of `chosen` representatives; how many objects are newly covered."""
+    n_changed = 0
+    for t in range(first, end):
         place[chosen[t]] = t
-        covered += add(graph, chosen[t], n_covering, gains)
+        n_changed += add(graph, chosen[t], n_covering, gains)
+    return n_changed
+
+
+@njit(cache=True, nogil=True)
+def make_steps(graph, chosen, size, covered, seed, place, n_covering, gains, n_fixed, n_required, n_steps):  # type: ignore[no-untyped-def]
+    """Make so many steps; how many representatives there are then, how many objects they cover, and the next seed."""
     removed, added = np.empty(2, np.int64), np.empty(2, np.int64)
     for _ in range(n_steps):
         if size == n_fixed:
@@ -71,7 +116,7 @@ def improve(starts, coverers, reverse_starts, reverse, counts_itself, copies, ch
             covered = before
         else:
             size = replace(chosen, size, place, removed[:n_removed], added[:n_added])
-    return chosen[:size]
+    return size, covered, seed
 
 
 @njit(cache=True, nogil=True)

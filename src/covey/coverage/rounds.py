@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Floats, Indices, Integers
-from covey.coverage.gains import check_coverage, required
+from covey.coverage.gains import as_similarities, check_coverage, required
 from covey.coverage.picking import NO_GAIN, NOTHING_FIRST, pick
 from covey.coverage.shards import Bits, Facts, Proposal, Scale, scale_of
 
@@ -133,7 +133,7 @@ def cover_in_rounds(ask: Ask, facts: Sequence[Facts], n_rows: int, coverage: flo
         if 2 * batch.rows.size < sum(proposal.rows.size for proposal in proposals):
             cost = min(2 * cost, MOST_EDGES)
         shares = _shares(proposals, batch.n_picked_of)
-    gains = np.concatenate([batch.gains for batch in batches]) / scale.unit
+    gains = as_similarities(np.concatenate([batch.gains for batch in batches]), scale.exponent)
     rows = np.concatenate([batch.rows for batch in batches])
     n_orphans = sum(fact.n_orphans for fact in facts)
     return RowCover(rows, gains, covered, n_covered / n_copies, n_orphans, len(batches))

@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.coverage.gains import (
     ROUNDED_BITS,
+    SHRUNK,
     comparison_key,
+    exponent_of,
     in_units,
     kept_edges,
     largest_gain,
@@ -71,7 +73,7 @@ class Facts:
     """What the driver must know of a shard before the first round.
 
     `n_copies` is the number of objects where a merged object counts as many times as its multiplicity says, and
-    `largest` the largest gain before anything is covered, as a float.
+    `largest` the largest gain before anything is covered, as a sum of weights.
     """
 
     n_objects: int
@@ -92,8 +94,8 @@ class CoverShard(Sized):
     starts : int array
         The object at place p covers the entries from starts[p] to starts[p + 1] of the next three arrays.
     covered, weights, copies_covered
-        The rows that are covered, what each adds to the gain, and the multiplicities. The rows of an object are
-        ascending, and multiplicities have the smallest type that holds them.
+        The rows that are covered, what each adds to the gain (scaled down, as in `gains.py`), and the multiplicities.
+        The rows of an object are ascending, and multiplicities have the smallest type that holds them.
     facts : Facts
         What the driver must know of this shard.
     """
@@ -110,9 +112,13 @@ class CoverShard(Sized):
 
 @dataclass(frozen=True)
 class Scale:
-    """How gains become whole numbers: 1 has `unit` units, and the last `rounded` bits are not compared."""
+    """How gains become whole numbers.
+
+    A weight of 1 has `unit` units, a similarity of 1 has 2^exponent, and the last `rounded` bits are not compared.
+    """
 
     unit: float
+    exponent: int
     rounded: int
 
 
@@ -216,8 +222,9 @@ def join_pieces(pieces: Sequence[Piece], gain: str, on_orphan: str) -> CoverShar
 def scale_of(facts: Sequence[Facts], gain: str) -> Scale:
     """How gains become whole numbers, which is the same for all shards."""
     if gain == "count":
-        return Scale(1.0, 0)
-    return Scale(unit_for(max(fact.largest for fact in facts)), ROUNDED_BITS)
+        return Scale(1.0, 0, 0)
+    unit = unit_for(max(fact.largest for fact in facts))
+    return Scale(unit, exponent_of(unit) - SHRUNK, ROUNDED_BITS)
 
 
 def propose(shard: CoverShard, covered: Bits, scale: Scale, budget: int) -> Proposal:

@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from covey.arrays import Floats, Integers
 from covey.coverage.gains import (
     ROUNDED_BITS,
+    SHRUNK,
+    exponent_of,
     in_units,
     largest_gain,
     own_in_units,
@@ -25,12 +27,12 @@ WEIGHT_BITS = 52
 class Weights:
     """What each edge and each object itself adds to a gain, as whole numbers of units.
 
-    A similarity of 1 has `unit` units. Gains are compared without their last `rounded` bits.
+    A similarity of 1 has 2^exponent units. Gains are compared without their last `rounded` bits.
     """
 
     edges: Integers
     own: Integers
-    unit: float
+    exponent: int
     rounded: int
 
 
@@ -68,11 +70,12 @@ def weights_of(edges: sp.csr_array, gain: str, with_itself: Floats | None, count
     """Return the weights for a gain, in units that are a power of 2, as fine as the largest possible gain allows."""
     amounts_covered = np.repeat(counts.amounts, np.diff(edges.indptr))
     if gain == "count":
-        return Weights(amounts_covered, counts.amounts.copy(), counts.unit, 0)
+        return Weights(amounts_covered, counts.amounts.copy(), exponent_of(counts.unit), 0)
     itself = _check_with_itself(with_itself, counts.amounts.size)
     weights, own = similarity_weights(edges.data, amounts_covered, itself, counts.amounts)
     unit = unit_for(largest_gain(edges.indices, weights, own))
-    return Weights(in_units(weights, unit), own_in_units(own, unit), unit * counts.unit, ROUNDED_BITS)
+    exponent = exponent_of(unit) - SHRUNK + exponent_of(counts.unit)
+    return Weights(in_units(weights, unit), own_in_units(own, unit), exponent, ROUNDED_BITS)
 
 
 def check_multiplicity(multiplicity: Any, n: int) -> Integers:

@@ -26,9 +26,9 @@ from covey.dask.shards import (
     HowToLink,
     LargeCluster,
     Links,
+    Means,
     Merged,
     Shard,
-    Sums,
     as_indices,
     fold,
     in_one,
@@ -47,6 +47,7 @@ from covey.runtime.extras import require
 from covey.similarity.collection import Collection
 from covey.similarity.mean import as_threshold
 from covey.similarity.named import resolve
+from covey.similarity.sums import mean_of, total_of
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ def fit_large(
     shards = [shard for shard, (n, _) in zip(cluster.shards, facts, strict=True) if n]
     n_distinct, sizes = sum(n for n, _ in facts), sum(of_ranges for _, of_ranges in facts)
     how = _how(selector, n_distinct)
-    links, sums, counts = _graph(engine, cluster, shards, how, rng, checkpoint)
-    homogeneity = mean_of_cluster(sums)
+    links, means, counts = _graph(engine, cluster, shards, how, rng, checkpoint)
+    homogeneity = mean_of_cluster(means)
     threshold: Any = as_threshold(homogeneity) if selector.threshold == "homogeneity" else selector.threshold
     cover = cover_shards(
         engine, shards, links, threshold, n_ranges, width, cluster.n_rows, selector, f"coverage of {cluster.label!r}"
@@ -125,8 +126,8 @@ def _graph(
     how: HowToLink,
     rng: np.random.Generator,
     checkpoint: Checkpoint,
-) -> tuple[list[Any], list[Sums], dict[str, int]]:
-    """Return the lists of each shard as futures, the sums over their pairs, and the evaluations of each task."""
+) -> tuple[list[Any], list[Means], dict[str, int]]:
+    """Return the lists of each shard as futures, the means over their pairs, and the evaluations of each task."""
     seeds = iter(rng.spawn(len(shards) + len(shards) * (len(shards) - 1) // 2))
     names = [f"shard-{cluster.number}-{s}" for s in range(len(shards))]
     first = [
@@ -134,16 +135,16 @@ def _graph(
         for name, shard in zip(names, shards, strict=True)
     ]
     links = [engine.submit("shorten", shortened, part, how.n_neighbors) for part in first]
-    facts = [engine.submit("sums", _sums, part) for part in first]
+    facts = [engine.submit("means", _means, part) for part in first]
     for s, t in combinations(range(len(shards)), 2):
         names.append(f"merge-{cluster.number}-{s}-{t}")
         arguments = shards[s], first[s], shards[t], first[t], how, next(seeds)
         merged = checkpoint.submit(engine, names[-1], Merged, merge_shards, *arguments)
         for shard, side in ((s, "left"), (t, "right")):  # only one side of a merge has to travel to each shard
             links[shard] = engine.submit("fold", fold, links[shard], engine.submit(side, getattr, merged, side))
-        facts.append(engine.submit("evaluations", _sums, merged))
+        facts.append(engine.submit("evaluations", _means, merged))
     found = engine.gather(f"neighbor graph of {cluster.label!r}", facts)
-    return links, [sums for sums, _ in found if sums], dict(zip(names, (n for _, n in found), strict=True))
+    return links, [means for means, _ in found if means], dict(zip(names, (n for _, n in found), strict=True))
 
 
 def cover_shards(
@@ -198,9 +199,9 @@ def _count(shard: Shard | None, width: int, n_ranges: int) -> tuple[int, Integer
     return len(shard.collection), np.bincount(shard.members // width, minlength=n_ranges)
 
 
-def _sums(result: Links | Merged) -> tuple[Sums | None, int]:
-    """Return the sums over pairs, which only the graph of a shard has, and the number of evaluations."""
-    return result.sums if isinstance(result, Links) else None, result.n_evaluations
+def _means(result: Links | Merged) -> tuple[Means | None, int]:
+    """Return the means over pairs, which only the graph of a shard has, and the number of evaluations."""
+    return result.means if isinstance(result, Links) else None, result.n_evaluations
 
 
 def _facts(shard: CoverShard) -> Facts:
@@ -243,14 +244,14 @@ def link(shard: Shard, how: HowToLink, rng: np.random.Generator) -> Links:
     )
     several = np.flatnonzero(multiplicity > 1).astype(np.int32)
     pairs = n_pairs(multiplicity[several])
-    copies = float((pairs * space.of_copies(several)).sum()) if several.size else 0.0
-    n = int(multiplicity.sum())
-    sums = Sums(n, mean * n_pairs(n) if n > 1 else 0.0, copies, int(pairs.sum()))
+    n, n_copies = int(multiplicity.sum()), int(pairs.sum())
+    copies = mean_of(total_of(space.of_copies(several), pairs), n_copies) if n_copies else 0.0
+    means = Means(n, mean if n > 1 else 0.0, copies, n_copies)
     rows = as_indices(shard.collection.rows)
     lists = NeighborLists.empty(len(rows), how.length)
     width = graph.indices.shape[1]
     lists.indices[:, :width], lists.similarities[:, :width] = graph.indices, graph.similarities
-    return Links(rows, to_rows(rows, lists.indices), lists.similarities, space.n_evaluations, sums)
+    return Links(rows, to_rows(rows, lists.indices), lists.similarities, space.n_evaluations, means)
 
 
 def merge_shards(

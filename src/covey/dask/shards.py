@@ -9,6 +9,7 @@ rows, so that the order of neighbors of equal similarity is the same everywhere.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.graph.lists import NeighborLists
 from covey.runtime.sizes import Sized
 from covey.similarity.collection import Collection
+from covey.similarity.sums import added, mean_of
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,11 @@ class HowToLink:
 
 
 @dataclass(frozen=True)
-class Sums:
-    """Sums over the pairs of a shard's `n` members, from which the mean similarity of a whole cluster follows.
+class Means:
+    """Means over the pairs of a shard's `n` members, from which the mean similarity of a whole cluster follows.
 
-    `all` is the sum of the similarities of all pairs, and `copies` that of the `n_copies` pairs of equal members.
+    `all` is the mean similarity of all pairs, and `copies` that of the `n_copies` pairs of equal members. A mean is 0
+    if there are no such pairs.
     """
 
     n: int
@@ -107,7 +110,7 @@ class Links(Sized):
     neighbors: Indices
     similarities: Floats
     n_evaluations: int
-    sums: Sums | None = None
+    means: Means | None = None
 
 
 @dataclass(frozen=True)
@@ -124,17 +127,18 @@ def n_pairs(n: Any) -> Any:
     return n * (n - 1) // 2
 
 
-def mean_of_cluster(sums: Sequence[Sums]) -> float:
-    """Return the mean similarity of all pairs of a cluster, given the sums over the pairs within its shards.
+def mean_of_cluster(means: Sequence[Means]) -> float:
+    """Return the mean similarity of all pairs of a cluster, given the means over the pairs within its shards.
 
     Shards are random samples of the distinct objects, so that the mean over pairs of different objects within shards
     estimates that over all of them. Equal objects, however, all lie in one shard: their pairs are counted apart.
     """
-    n_all, n_copies = n_pairs(sum(part.n for part in sums)), sum(part.n_copies for part in sums)
-    n_seen = sum(n_pairs(part.n) - part.n_copies for part in sums)
-    copies = sum(part.copies for part in sums)
-    different = sum(part.all - part.copies for part in sums) / n_seen if n_seen else 0.0
-    return (copies + different * (n_all - n_copies)) / n_all
+    n_all, n_copies = n_pairs(sum(part.n for part in means)), sum(part.n_copies for part in means)
+    n_seen = sum(n_pairs(part.n) - part.n_copies for part in means)
+    copies = added(Fraction(part.copies) * part.n_copies for part in means)
+    others = added(Fraction(part.all) * n_pairs(part.n) for part in means) - copies
+    different = others / n_seen if n_seen else Fraction(0)
+    return mean_of(copies + different * (n_all - n_copies), n_all)
 
 
 def shortened(links: Links, k: int) -> Links:

@@ -1,8 +1,9 @@
 """Data sets: loaders for real ones, generators for others, and a reader of logs of network hosts.
 
 A loader looks for its files in `data_home`, then in the folder that the environment variable COVEY_DATA names, then in
-the system's data folders. If they are in none of them, it downloads them if scikit-learn knows from where. The contents
-of files are checked.
+the system's data folders. If they are in none of them, it raises an error. Nothing is downloaded unless a loader is
+asked to by `download=True`; two loaders can be, because scikit-learn knows from where. The contents of files are
+checked.
 
 files.py      where data files are, and whether they hold what they should
 images.py     Fashion-MNIST

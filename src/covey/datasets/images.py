@@ -15,12 +15,19 @@ FILES = {
     "t10k-labels-idx1-ubyte.gz": "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
 }
 """The files, and the SHA-256 checksums of what they hold once unpacked."""
+REMEDY = (
+    "put the files into a folder and pass it as data_home or in COVEY_DATA, or install Debian's package "
+    "dataset-fashion-mnist"
+)
+"""How to get the files without OpenML."""
 N_TRAIN = 60_000
 """OpenML has all images in one table, those to train first."""
 NAMES = ("T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
 
 
-def load_fashion_mnist(subset: str = "train", *, data_home: Any = None, return_X_y: bool = False) -> Any:
+def load_fashion_mnist(
+    subset: str = "train", *, data_home: Any = None, download: bool = False, return_X_y: bool = False
+) -> Any:
     """Fashion-MNIST (Xiao, Rasul and Vollgraf, 2017): 28 x 28 gray images of ten kinds of clothes, official split.
 
     Parameters
@@ -28,8 +35,11 @@ def load_fashion_mnist(subset: str = "train", *, data_home: Any = None, return_X
     subset : {"train", "test"}, default="train"
         60 000 or 10 000 images.
     data_home : path, optional
-        The folder of the four IDX files. By default, or if they are not there, COVEY_DATA, the folder of Debian's
-        package dataset-fashion-mnist, and OpenML are tried.
+        The folder of the four IDX files. By default, or if they are not there, COVEY_DATA and the folder of Debian's
+        package dataset-fashion-mnist are tried.
+    download : bool, default=False
+        Whether OpenML is asked for the images if they are in none of these folders. scikit-learn keeps what it has
+        downloaded. Nothing is sent over the network otherwise.
     return_X_y : bool, default=False
         Return only (data, target).
 
@@ -48,7 +58,10 @@ def load_fashion_mnist(subset: str = "train", *, data_home: Any = None, return_X
             read_idx(read(FOLDER, name, sum_, data_home)) for name, sum_ in FILES.items() if name.startswith(part)
         )
         images = images.reshape(len(images), -1)
-    except MissingDataError:
+    except MissingDataError as error:
+        if not download:
+            remedy = f"pass download=True to get them from OpenML, or {REMEDY}"
+            raise missing("Fashion-MNIST", FOLDER, tuple(FILES), remedy, data_home) from error
         images, labels = _fetch(subset, data_home)
     if return_X_y:
         return images, labels
@@ -70,10 +83,7 @@ def _fetch(subset: str, data_home: Any) -> tuple[NDArray[np.uint8], NDArray[np.u
         with quiet():
             X, y = fetch_openml("Fashion-MNIST", version=1, data_home=data_home, return_X_y=True, as_frame=False)
     except Exception as error:
-        remedy = (
-            f"OpenML could not be reached ({type(error).__name__}); put the files into a folder and pass it as "
-            "data_home or in COVEY_DATA, or install Debian's package dataset-fashion-mnist"
-        )
+        remedy = f"OpenML could not be reached ({type(error).__name__}); {REMEDY}"
         raise missing("Fashion-MNIST", FOLDER, tuple(FILES), remedy, data_home) from error
     part = slice(None, N_TRAIN) if subset == "train" else slice(N_TRAIN, None)
     return X[part].astype(np.uint8), y[part].astype(np.uint8)

@@ -11,9 +11,13 @@ FOLDER = "20newsgroups"
 FILE = "20news-bydate.jsonl.xz"
 CHECKSUM = "13c358dac2523150dc6c9378af5ab08d4a729a5779ca0cd810f8f7b31ac80baa"
 """The SHA-256 checksum of what the file holds once unpacked."""
+REMEDY = "put the file into a folder and pass it as data_home or in COVEY_DATA"
+"""How to get the posts without a download."""
 
 
-def load_20newsgroups(subset: str = "train", *, data_home: Any = None, return_X_y: bool = False) -> Any:
+def load_20newsgroups(
+    subset: str = "train", *, data_home: Any = None, download: bool = False, return_X_y: bool = False
+) -> Any:
     """20 Newsgroups, split by date, with the raw texts as TF-IDF vectors.
 
     The vocabulary and the weights are those of the training texts, in both subsets.
@@ -24,8 +28,11 @@ def load_20newsgroups(subset: str = "train", *, data_home: Any = None, return_X_
         11 314 or 7 532 posts.
     data_home : path, optional
         The folder of 20news-bydate.jsonl.xz, which has an object with `split`, `label` and `text` on each line. By
-        default, or if it is not there, COVEY_DATA, the system's folders and scikit-learn's `fetch_20newsgroups` are
-        tried.
+        default, or if it is not there, COVEY_DATA and the system's folders are tried.
+    download : bool, default=False
+        Whether scikit-learn's `fetch_20newsgroups` is asked for the posts if they are in none of these folders. It
+        keeps what it has downloaded in a pickle, so that `data_home` must be a folder that you trust. Nothing is sent
+        over the network otherwise, and no pickle is read.
     return_X_y : bool, default=False
         Return only (data, target).
 
@@ -39,7 +46,7 @@ def load_20newsgroups(subset: str = "train", *, data_home: Any = None, return_X_
 
     if subset not in ("train", "test"):
         raise ValueError(f"subset must be 'train' or 'test', got {subset!r}.")
-    posts = _posts(data_home)
+    posts = _posts(data_home, download)
     vectorizer = TfidfVectorizer(dtype=np.float32)
     data = vectorizer.fit_transform(posts["train"][0])
     texts, labels = posts[subset]
@@ -49,11 +56,14 @@ def load_20newsgroups(subset: str = "train", *, data_home: Any = None, return_X_
     return (data, target) if return_X_y else Bunch(data=data, target=target, target_names=names, texts=texts)
 
 
-def _posts(data_home: Any) -> dict[str, tuple[list[str], list[str]]]:
+def _posts(data_home: Any, download: bool) -> dict[str, tuple[list[str], list[str]]]:
     """For each subset its texts and their labels."""
     try:
         content = read(FOLDER, FILE, CHECKSUM, data_home)
-    except MissingDataError:
+    except MissingDataError as error:
+        if not download:
+            remedy = f"pass download=True to let scikit-learn download it, or {REMEDY}"
+            raise missing("20 Newsgroups", FOLDER, (FILE,), remedy, data_home) from error
         return {subset: _fetch(subset, data_home) for subset in ("train", "test")}
     posts = [json.loads(line) for line in content.decode("utf-8").splitlines()]
     return {
@@ -73,9 +83,6 @@ def _fetch(subset: str, data_home: Any) -> tuple[list[str], list[str]]:
         with quiet():
             bunch = fetch_20newsgroups(subset=subset, data_home=data_home, shuffle=False)
     except Exception as error:
-        remedy = (
-            f"scikit-learn could not download it ({type(error).__name__}); put the file into a folder and pass it as "
-            "data_home or in COVEY_DATA"
-        )
+        remedy = f"scikit-learn could not download it ({type(error).__name__}); {REMEDY}"
         raise missing("20 Newsgroups", FOLDER, (FILE,), remedy, data_home) from error
     return bunch.data, [bunch.target_names[label] for label in bunch.target]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from covey.displays.text import legible
 from covey.runtime.extras import require
 
 
@@ -16,11 +17,13 @@ def new_axes() -> Any:
 
 
 def plain(text: Any) -> str:
-    """The text with its dollar signs escaped, because matplotlib takes what is between two of them for a formula.
+    """The text, legible and with its dollar signs escaped.
+
+    Matplotlib takes what is between two dollar signs for a formula.
 
     Examples
     --------
     >>> print(plain("from $5 to $9"))
     from \\$5 to \\$9
     """
-    return str(text).replace("$", r"\$")
+    return legible(str(text)).replace("$", r"\$")

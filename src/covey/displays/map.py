@@ -24,7 +24,7 @@ from covey.arrays import Flags, Floats, Positions
 from covey.displays.colors import DRAWN_MAP, MAP_PAGE
 from covey.displays.drawing import new_axes, plain
 from covey.displays.fitted import fitted_selector, prototype_of
-from covey.displays.page import render
+from covey.displays.page import render, write_page
 from covey.displays.thumbnails import Images
 from covey.graph.build import build, choose_method
 from covey.graph.graph import NeighborGraph
@@ -34,7 +34,6 @@ from covey.similarity.collect import collect
 from covey.similarity.named import resolve
 from covey.similarity.space import Space
 from covey.similarity.types import Objects
-from covey.storage.whole import whole
 
 
 @dataclass(eq=False)
@@ -201,12 +200,11 @@ class PrototypeMapDisplay:
 
         Who points at an object, or taps it, sees what it stands for, or what it is covered by.
         """
-        return render("map.html", display=self, data=self._data(), colors=MAP_PAGE)
+        return render("map", MAP_PAGE, display=self, data=self._data())
 
     def write_html(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, which is replaced as a whole or not at all."""
-        with whole(path) as temporary:
-            temporary.write_text(self.to_html(), encoding="utf-8")
+        write_page(self.to_html(), path)
 
     def _data(self) -> dict[str, Any]:
         """What the page draws. Positions are scaled so that the wider side of the map is 1."""
@@ -310,7 +308,8 @@ def _distances(graph: NeighborGraph) -> sp.csr_array:
     """
     n, k = graph.indices.shape
     every, i, j = np.arange(n), np.repeat(np.arange(n), k), graph.indices.ravel()
-    distances = (graph.similarities.max() - graph.similarities).ravel()
+    similarities = graph.similarities / 2  # the difference of two may have no float
+    distances = (similarities.max() - similarities).ravel()
     distances /= distances.max() or 1.0  # t-SNE squares them in single precision, so they must not be huge
     rows, columns = np.concatenate([every, i, j]), np.concatenate([every, j, i])
     values = np.concatenate([np.full(n, -1.0), distances, distances])  # -1 puts the object itself before its duplicates

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.displays.colors import REPORT_PAGE
-from covey.displays.page import render
+from covey.displays.page import render, write_page
 from covey.displays.thumbnails import inline, png_address
 from covey.runtime.extras import require
 from covey.storage.whole import whole
@@ -88,10 +88,10 @@ class Picture:
     caption: str
 
     def drawn(self, form: str) -> bytes:
-        """The content of an image file: "svg" or "png". The same picture gives the same content."""
+        """The content of an image file: "svg", "png" or "pdf". The same picture gives the same content."""
         matplotlib = require("matplotlib", "plot")
         buffer = BytesIO()
-        metadata = {"Date": None} if form == "svg" else None
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
         with matplotlib.rc_context({"svg.hashsalt": self.name}), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from font")  # matplotlib draws a box instead
             self.figure.savefig(buffer, format=form, dpi=DOTS_PER_INCH, bbox_inches="tight", metadata=metadata)
@@ -187,7 +187,7 @@ class Report:
 
     def html(self) -> str:
         """The report as one page, with everything in it."""
-        return render("report.html", report=self, kind=_kind, colors=REPORT_PAGE)
+        return render("report", REPORT_PAGE, report=self, kind=_kind)
 
     def write(self, folder: Any) -> Path:
         """Write the page as report.html, tables as CSV and pictures as SVG and PNG; return the page's path."""
@@ -197,9 +197,12 @@ class Report:
             for part in section.parts:
                 part.write(place)
         page = place / "report.html"
-        with whole(page) as path:
-            path.write_text(self.html(), encoding="utf-8")
+        self.write_page(page)
         return page
+
+    def write_page(self, path: Any) -> None:
+        """Write only the page, to a file of this name."""
+        write_page(self.html(), path)
 
 
 def _kind(part: Part) -> str:

@@ -97,7 +97,7 @@ def bar_charts(results: Results) -> Iterable[Picture]:
         slanted = {"rotation": 20 if len(clusters) > 6 else 0, "ha": "right"}
         panels[-1].set_xticks(np.arange(len(clusters)), list(map(plain, clusters)), **slanted)
         legend = {"loc": "outside upper center", "ncols": min(len(methods), 7), "fontsize": 9}
-        drawn.legend(panels[0].containers, methods, **legend)
+        drawn.legend(panels[0].containers, list(map(plain, methods)), **legend)
         words = f"{problem}: precision, recall and share selected (log) by cluster."
         yield Picture(f"bars-{_slug(problem)}", drawn, words)
 
@@ -126,7 +126,7 @@ def confusions(results: Results) -> Iterable[Picture]:
                 ax=axes, include_values=len(clusters) <= 10, values_format=".2f", cmap="Blues", colorbar=False,
                 text_kw={"fontsize": 6}, xticks_rotation="vertical",
             )  # fmt: skip
-            axes.set_title(method)
+            axes.set_title(plain(method))
             axes.tick_params(labelsize=7)
         yield Picture(
             f"confusion-{_slug(problem)}", drawn, f"{problem}: of each cluster (row), the share given each label."
@@ -156,7 +156,7 @@ def points(results: Results) -> Iterable[Picture]:
             chosen = np.array([row for r in mine if r.method == method for row, _ in r.representatives])
             axes.scatter(*split.X.T, s=6, color=DRAWN_POINTS.covered)
             axes.scatter(*split.X[chosen].T, s=22, color=DRAWN_POINTS.representative, marker="x", linewidths=1)
-            axes.set(title=f"{method}: {chosen.size}", xticks=[], yticks=[], aspect="equal")
+            axes.set(title=plain(f"{method}: {chosen.size}"), xticks=[], yticks=[], aspect="equal")
         yield Picture(
             f"points-{_slug(problem)}",
             drawn,

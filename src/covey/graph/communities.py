@@ -22,6 +22,7 @@ from numba import njit
 from scipy.sparse.csgraph import connected_components
 
 from covey.arrays import Floats, Indices, Integers, Positions
+from covey.runtime.steps import FEW, in_steps
 
 FINER = 1.5
 """By how much the resolution grows from one trial to the next, while there are too few groups. No comparison with other
@@ -64,17 +65,37 @@ def _louvain(links: sp.csr_array, resolution: float) -> Positions:
         links = _between(links, numbers)
 
 
-@njit(cache=True, nogil=True)
 def _move(
     starts: Indices, others: Indices, weights: Floats, n_links: Floats, total: float, resolution: float
 ) -> Positions:
     """Return the group of each object, named by one of its objects, after all moves that gain modularity."""
     n = n_links.size
-    group, in_group = np.arange(n), n_links.copy()
-    to_group = np.zeros(n)
+    group, in_group, to_group = np.arange(n), n_links.copy(), np.zeros(n)
     queue, waits = np.arange(n), np.ones(n, dtype=np.bool_)
-    first, n_waiting = 0, n
+    first, n_waiting, size = 0, n, FEW
+    links = (starts, others, weights, n_links, total, resolution)
+
+    def visit(part: slice) -> None:
+        nonlocal first, n_waiting
+        state = (group, in_group, to_group, queue, waits, first, n_waiting)
+        first, n_waiting = _visit(*links, *state, part.stop - part.start)
+
     while n_waiting:
+        size = in_steps(n_waiting, visit, size)
+    return group
+
+
+@njit(cache=True, nogil=True)
+def _visit(  # type: ignore[no-untyped-def]
+    starts, others, weights, n_links, total, resolution, group, in_group, to_group, queue, waits, first, n_waiting, most
+):
+    """Let at most so many waiting objects move, one after the other; where the queue begins then, and how long it is.
+
+    `to_group` holds zeros between two visits.
+    """
+    n = n_links.size
+    while n_waiting and most:
+        most -= 1
         x = queue[first]
         first, n_waiting = (first + 1) % n, n_waiting - 1
         waits[x] = False
@@ -100,7 +121,7 @@ def _move(
             if group[y] != best and not waits[y]:
                 queue[(first + n_waiting) % n] = y
                 waits[y], n_waiting = True, n_waiting + 1
-    return group
+    return first, n_waiting
 
 
 def _split(links: sp.csr_array, groups: Positions) -> Positions:
@@ -115,7 +136,9 @@ def _between(links: sp.csr_array, groups: Positions) -> sp.csr_array:
     """Return the sums of the links between groups; those within a group stand on the diagonal."""
     n = groups.size
     of_group = sp.csr_array((np.ones(n), groups, np.arange(n + 1)), shape=(n, int(groups.max()) + 1))
-    return sp.csr_array(of_group.T @ links @ of_group)
+    to_group, sums = of_group.T.tocsr(), []
+    in_steps(to_group.shape[0], lambda part: sums.append(to_group[part] @ links @ of_group))
+    return sp.csr_array(sp.vstack(sums, format="csr"))
 
 
 def _merged(links: sp.csr_array, groups: Positions, n_groups: int) -> Positions:

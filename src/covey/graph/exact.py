@@ -10,7 +10,6 @@
 4. Offer the scores to the neighbor lists. Their total order makes the result independent of tiles and threads.
 """
 
-import math
 import threading
 from typing import Any
 
@@ -22,13 +21,14 @@ from covey.arrays import Floats, Indices, Integers
 from covey.graph.lists import NeighborLists
 from covey.runtime.executor import share_out
 from covey.similarity.space import Space
+from covey.similarity.sums import Total, added, total_of
 
 TILE = 1024
 """The most objects on a side of a tile. Smaller tiles make matrix products slower, larger ones take more memory: a tile
 of this size takes 4 MB for estimates in float32; no comparison with other values is on record."""
 
 
-def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -> tuple[NeighborLists, float | None]:
+def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -> tuple[NeighborLists, Total | None]:
     """The k most similar others of every object, and the sum of the similarities of all pairs of different objects.
 
     The sum is None in a screened space, where most pairs are not scored. If object x stands for multiplicity[x] equal
@@ -41,7 +41,7 @@ def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -
         tiles = [(rows, columns) for rows, columns in tiles if rows <= columns]
     sums = space.executor.run(lambda tile: search.tile(*tile), tiles, products=True)
     scored = [value for value in sums if value is not None]
-    total = math.fsum(scored) / (1 if space.symmetric else 2) if scored else None
+    total = added(scored) / (1 if space.symmetric else 2) if scored else None
     return search.lists, total
 
 
@@ -95,7 +95,7 @@ class _Search:
         self.starts = range(0, space.n_left, self.step)
         self._locks = [threading.Lock() for _ in self.starts]
 
-    def tile(self, row: int, column: int) -> float | None:
+    def tile(self, row: int, column: int) -> Total | None:
         """Search the tile that starts at this row and column; the sum of its similarities, if all were scored."""
         rows, columns = slice(row, row + self.step), slice(column, column + self._width)
         if not self.space.screened:
@@ -126,15 +126,15 @@ class _Search:
             i, j = i[order], j[order]
         self.offer(block, i, j, self.space.score(i, j, counted=False))
 
-    def _score_tile(self, rows: slice, columns: slice) -> float:
+    def _score_tile(self, rows: slice, columns: slice) -> Total:
         """Score all pairs of a tile and offer them to the lists; the sum of their similarities."""
         i, j, similarities = self.score_all(rows, columns)
         self.offer(rows, i, j, similarities)
         if self.others and self.space.symmetric:
             self.offer(columns, j, i, similarities)
-        if self._multiplicity is not None:
-            similarities = similarities * self._multiplicity[i] * self._multiplicity[j]
-        return float(similarities.sum())
+        if self._multiplicity is None:
+            return total_of(similarities)
+        return total_of(similarities, self._multiplicity[i] * self._multiplicity[j])
 
     def score_all(self, rows: slice, columns: slice) -> tuple[Indices, Indices, Floats]:
         """Score all pairs of a tile; on the diagonal, only those that are pairs of different objects and come first."""

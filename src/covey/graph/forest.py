@@ -55,5 +55,5 @@ def _preferences(evaluator: Evaluator, x: Indices, p: Indices, q: Indices) -> Fl
     pivots = np.column_stack([p[free], q[free]])
     similarities = evaluator.meet_and_bound(np.repeat(x[free], 2), pivots.ravel()).reshape(-1, 2)
     preferences = np.where(x == p, np.inf, -np.inf)
-    preferences[free] = similarities[:, 0] - similarities[:, 1]
+    preferences[free] = similarities[:, 0] / 2 - similarities[:, 1] / 2  # the difference itself may have no float
     return preferences

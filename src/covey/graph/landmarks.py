@@ -25,10 +25,12 @@ from covey.arrays import Floats, Indices, Integers
 from covey.graph.evaluator import Evaluator
 from covey.graph.exact import nearest_others
 from covey.graph.tree import grow
+from covey.runtime.executor import one_blas_thread
 from covey.similarity.named import measure_of, resolve
 from covey.similarity.rows import DenseRows
 from covey.similarity.space import ScoredPairs, Space
 from covey.similarity.spaces.rows import RowSpace
+from covey.similarity.sums import unit_of
 
 PROBED_OBJECTS, PROBED_LANDMARKS, PROBE_HELD_OUT = 112, 16, 4
 """The size of the probe: so many objects are scored against so many landmarks, of which so many are predicted. A larger
@@ -63,6 +65,9 @@ the recall and save 2 % of the evaluations."""
 LANDMARKS_PER_ROOT = 0.44
 """There are this many landmarks times the square root of the number of objects. On Fashion-MNIST, 34 landmarks for
 6 000 objects needed the fewest evaluations for their recall. That the number grows with the root is an assumption."""
+PLAIN = 2.0**20
+"""Similarities between this and its inverse are estimated as they are. Others are scaled, so that the squares of their
+estimates, and numbers a billion times larger, have a place in single precision."""
 
 
 def start_from_landmarks(evaluator: Evaluator, scored: ScoredPairs | None, rng: np.random.Generator) -> bool:
@@ -77,14 +82,18 @@ def start_from_landmarks(evaluator: Evaluator, scored: ScoredPairs | None, rng: 
     probe = np.concatenate([landmarks[:PROBED_LANDMARKS], others[:PROBED_OBJECTS]])
     columns.enter(evaluator.score(*columns.missing(probe, PROBED_LANDMARKS)))
     used, held_out = np.split(np.arange(PROBED_LANDMARKS), [PROBED_LANDMARKS - PROBE_HELD_OUT])
-    if columns.explained(others[:PROBED_OBJECTS], used, held_out) < LEAST_EXPLAINED:
-        return False
+    # The last bits of products and eigenvectors differ with the number of BLAS threads, and with them the candidates.
+    with one_blas_thread:
+        if columns.explained(others[:PROBED_OBJECTS], used, held_out) < LEAST_EXPLAINED:
+            return False
     everyone = np.arange(n, dtype=np.int32)
     columns.enter(evaluator.score(*columns.missing(everyone, TRIAL_LANDMARKS)))
-    if not passes_trial(columns, size, rng):
-        return False
+    with one_blas_thread:
+        if not passes_trial(columns, size, rng):
+            return False
     columns.enter(evaluator.score(*columns.missing(everyone, landmarks.size)))
-    estimator = Estimator(columns.vectors(np.arange(landmarks.size)))
+    with one_blas_thread:
+        estimator = Estimator(columns.vectors(np.arange(landmarks.size)))
     evaluator.meet(*estimator.candidates(min(CANDIDATES + size, n - 1), space.n_jobs))
     return True
 
@@ -135,12 +144,20 @@ class Columns:
         self._place = np.full(space.n_left, -1)
         self._place[landmarks] = np.arange(landmarks.size)
         self.values[landmarks, np.arange(landmarks.size)] = space.with_itself()[landmarks]
+        self._unit: float | None = None
         if scored is not None:
             self.enter(scored)
 
     def enter(self, pairs: ScoredPairs) -> None:
-        """Write down pairs of objects and landmarks. An asymmetric similarity enters as the mean of both directions."""
-        mean = (pairs.forward + pairs.backward) / 2
+        """Write down pairs of objects and landmarks. An asymmetric similarity enters as the mean of both directions.
+
+        All are divided by a power of 2 that the first pairs decide, because estimates are made in single precision.
+        """
+        mean = pairs.forward / 2 + pairs.backward / 2
+        if self._unit is None and mean.size:
+            self._unit = unit_of(mean, plain=PLAIN)
+            self.values /= self._unit
+        mean = mean if self._unit is None else mean / self._unit
         for x, landmark in ((pairs.i, pairs.j), (pairs.j, pairs.i)):
             is_landmark = self._place[landmark] >= 0
             self.values[x[is_landmark], self._place[landmark[is_landmark]]] = mean[is_landmark]
@@ -179,7 +196,7 @@ class Columns:
             first = rng.integers(used.size, size=sizes.size)
             second = (first + rng.integers(1, used.size, size=sizes.size)) % used.size
             p, q = (np.repeat(used[place], sizes) for place in (first, second))
-            return self.values[order, p] - self.values[order, q]
+            return self.values[order, p] / 2 - self.values[order, q] / 2  # the difference itself may have no float
 
         order, sizes = grow(len(self.values), prefer, rng)
         leaf = np.empty(order.size, dtype=np.int32)

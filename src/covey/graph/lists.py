@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices
+from covey.runtime.steps import MANY, in_steps
 
 JOINED, WAITING, FRESH = 0, 1, 2
 """The states of an entry in NN-Descent: it was joined, it waits to be joined, or it came in during this round."""
@@ -41,7 +42,8 @@ class NeighborLists:
 
     def offer(self, i: Indices, j: Indices, similarities: Floats) -> None:
         """Offer j[t] to the list of i[t]. It enters if it is among the best and not in the list already."""
-        insert(self.indices, self.similarities, self.states, i, j, similarities)
+        lists = (self.indices, self.similarities, self.states)
+        in_steps(i.size, lambda part: insert(*lists, i[part], j[part], similarities[part]), MANY)
 
     def renumbered(self, order: NDArray[np.integer[Any]]) -> "NeighborLists":
         """The lists of the same objects under other numbers: object t is then the one that was order[t]."""

@@ -21,6 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Indices, Integers
+from covey.runtime.steps import MANY, in_steps
 from covey.similarity.hashing import find_slot
 
 BITMAP_LIMIT = 1 << 16
@@ -88,7 +89,7 @@ class BitmapPairs(PairSet):
 
     def add(self, i: Indices, j: Indices) -> Flags:
         first = np.empty(i.size, dtype=np.bool_)
-        set_bits(self._words, self._starts, i, j, first)
+        in_steps(i.size, lambda part: set_bits(self._words, self._starts, i[part], j[part], first[part]), MANY)
         return first
 
 
@@ -119,7 +120,7 @@ class HashedPairs(PairSet):
         first = np.empty(keys.size, dtype=np.bool_)
         with self._lock:
             self._reserve(self._used + keys.size)
-            self._used += int(put_keys(self._table, keys, first))
+            self._used += self._put(keys, first)
         return first
 
     def _reserve(self, n_keys: int) -> None:
@@ -130,7 +131,12 @@ class HashedPairs(PairSet):
         if size > self._table.size:
             keys = self._table[self._table != 0]
             self._table = np.zeros(size, dtype=np.uint64)
-            put_keys(self._table, keys, np.empty(keys.size, dtype=np.bool_))
+            self._put(keys, np.empty(keys.size, dtype=np.bool_))
+
+    def _put(self, keys: NDArray[np.uint64], first: Flags) -> int:
+        """Put keys into the table, write into first[t] whether keys[t] is new, and return how many are."""
+        in_steps(keys.size, lambda part: put_keys(self._table, keys[part], first[part]), MANY)
+        return int(np.count_nonzero(first))
 
 
 class CrossPairs(PairSet):
@@ -164,11 +170,8 @@ def set_bits(words, starts, i, j, first):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def put_keys(table, keys, first):  # type: ignore[no-untyped-def]
-    """Put keys into a table, write into first[t] whether keys[t] is new, and return how many are."""
-    added = 0
+    """Put keys into a table, and write into first[t] whether keys[t] is new."""
     for t in range(keys.size):
         slot = find_slot(table, keys[t])
         first[t] = table[slot] == 0
         table[slot] = keys[t]
-        added += first[t]
-    return added

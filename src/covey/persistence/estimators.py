@@ -6,6 +6,7 @@ anywhere. A file never makes Python import a module other than covey's own.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from reprlib import repr as shown
 from typing import Any
 
@@ -19,6 +20,8 @@ from covey.selectors.state import NOT_SAVED, Rule, check_facts, check_fields, de
 
 MOST_JOBS = 4096
 """No machine has more cores than this, and a file must not be able to start threads or processes without end."""
+MOST_BITS = 14_000
+"""Python shows no integer of more than 4300 decimal digits, which are 14 284 bits, and so no estimator that has one."""
 OF_SCIKIT_LEARN = ("_skl", "_metadata_request")
 """How the names begin under which scikit-learn itself keeps settings, such as callbacks, on any estimator."""
 
@@ -128,6 +131,9 @@ def restored(cls: Any, parameters: Mapping[str, Any], state: Mapping[str, Any]) 
 def _check_parameters(estimator: Any) -> None:
     """Raise ValueError or TypeError if `fit` would refuse a parameter, or if a file must not ask for it."""
     estimator._validate_params()
+    for name, value in estimator.get_params(deep=False).items():
+        if type(value) is int and value.bit_length() > MOST_BITS:
+            raise ValueError(f"{name} must be an integer of at most {MOST_BITS} bits, got {value.bit_length()} bits.")
     n_jobs = getattr(estimator, "n_jobs", None)
     if n_jobs is not None and not 0 < abs(n_jobs) <= MOST_JOBS:
         raise ValueError(f"n_jobs must be an integer other than 0 of at most {MOST_JOBS}, got {shown(n_jobs)}.")
@@ -139,8 +145,10 @@ def _classes(name: str) -> list[Any]:
     A class that is defined again in the same place, as happens in notebooks, replaces the earlier one.
     """
     if name in dir(covey):
-        exported = getattr(covey, name)
-        return [exported] if _is_savable(exported) else []
+        with suppress(ImportError):  # a file may name a part of covey that needs a library which is not installed
+            exported = getattr(covey, name)
+            return [exported] if _is_savable(exported) else []
+        return []
     found = {_definition(cls): cls for cls in _subclasses(Selector) if cls.__name__ == name}
     return list(found.values())
 

@@ -22,10 +22,10 @@ from reprlib import repr as shown
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from covey.persistence.estimators import NEVER_SAVED, find_class, restored
-from covey.persistence.format import FORMAT, JSON, KEYS, UnknownNameError, most_json
+from covey.persistence.format import FORMAT, JSON, KEYS, LONGEST_CAUSE, UnknownNameError, check_depth, most_json
 from covey.persistence.old import format_1
 from covey.persistence.records import RECORDS
-from covey.persistence.similarities import SimilarityReader
+from covey.persistence.similarities import SimilarityReader, lacks_code
 from covey.persistence.values import Reader, tagged, typed
 from covey.selectors.base import Selector
 from covey.similarity.similarity import Similarity
@@ -95,9 +95,10 @@ class ModelFile:
         with self._blamed():
             while parts["format"] != FORMAT:
                 parts, similarity = UPGRADES[parts["format"]](parts, Reader(self._archive, RECORDS).array, similarity)
+            _check_announced(parts)
         _check_given(parts["callable"], similarity)
         with self._blamed():
-            return EstimatorReader(self._archive, similarity).fitted(parts["content"], parts["callable"] is not None)
+            return EstimatorReader(self._archive, similarity).fitted(parts["content"])
 
     @contextmanager
     def _blamed(self) -> Iterator[None]:
@@ -106,8 +107,11 @@ class ModelFile:
             yield
         except UnknownNameError as error:
             raise FileFormatError(f"{self._path!r} holds {error}.") from error
+        except ImportError:
+            raise  # an optional library is missing, which is no fault of the file
         except Exception as error:  # a damaged archive fails in many ways
             cause = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+            cause = cause if len(cause) <= LONGEST_CAUSE else f"{cause[:LONGEST_CAUSE]} ..."
             raise FileFormatError(f"{self._path!r} was not written by covey.save, or is damaged: {cause}.") from error
 
 
@@ -120,6 +124,26 @@ def _checked(parts: Any) -> dict[str, Any]:
     if not (parts["callable"] is None or type(parts["callable"]) is str):
         raise ValueError(f"callable must be the name of a function or null, got {shown(parts['callable'])}")
     return parts
+
+
+def _check_announced(parts: dict[str, Any]) -> None:
+    """Refuse a file that asks for a similarity which it does not need, before the user is asked for it."""
+    if (parts["callable"] is not None) != any(map(lacks_code, _similarities(parts["content"]))):
+        raise ValueError("callable must name the similarity that is left out, or be null if there is none")
+
+
+def _similarities(encoded: Any, depth: int = 1) -> Iterator[Any]:
+    """The similarity of an estimator and of those within it, as JSON; estimators that are none are refused later."""
+    if not _is_estimator(encoded):
+        return
+    check_depth(depth)
+    [content] = encoded.values()
+    for part in content.values():
+        for name, value in part.items() if type(part) is dict else ():
+            if name == "similarity":
+                yield value
+            else:
+                yield from _similarities(value, depth + 1)
 
 
 def _check_given(missing: str | None, similarity: Any) -> None:
@@ -146,14 +170,13 @@ class EstimatorReader(Reader):
     def __init__(self, archive: zipfile.ZipFile, similarity: Any) -> None:
         super().__init__(archive, RECORDS)
         self._similarities = SimilarityReader(similarity)
+        self._level = 0
 
-    def fitted(self, encoded: Any, with_callable: bool) -> Any:
-        """The fitted estimator of a file, which does or does not lack a callable."""
+    def fitted(self, encoded: Any) -> Any:
+        """The fitted estimator of a file."""
         estimator, state = self._estimator(encoded)
         if not state:
             raise ValueError("the estimator must be fitted")
-        if with_callable != self._similarities.used:
-            raise ValueError("callable must name the similarity that is left out, or be null if there is none")
         return estimator
 
     def _estimator(self, encoded: Any) -> tuple[Any, dict[str, Any]]:
@@ -163,11 +186,14 @@ class EstimatorReader(Reader):
         cls = find_class(name)
         unknown = typed(content["parameters"], dict).keys() - (set(cls._get_param_names()) - NEVER_SAVED)
         if unknown:
-            raise ValueError(f"parameters {sorted(unknown)} are unknown")
+            raise ValueError(f"parameters {shown(sorted(unknown))} are unknown")
+        self._level += 1
+        check_depth(self._level)
         parameters, state = (
             {name: self._field(name, value) for name, value in typed(content[part], dict).items()}
             for part in ("parameters", "state")
         )
+        self._level -= 1
         return restored(cls, parameters, state), state
 
     def _field(self, name: str, encoded: Any) -> Any:

@@ -21,6 +21,7 @@ from covey.selectors.state import (
 )
 from covey.similarity.missing import is_missing
 from covey.similarity.mixed import MISSING, MixedRows
+from covey.similarity.similarity import LARGEST
 
 
 def _array(dtype: Any, n_dimensions: int) -> Rule:
@@ -42,9 +43,10 @@ def _has_shapes(rows: MixedRows) -> bool:
 
 
 def _lies_in_range(rows: MixedRows) -> Any:
-    """Whether the ranges are finite, and every number that is not missing lies in the range of its column."""
+    """Whether the ranges are such as `fit` finds, and every number that is not missing lies in that of its column."""
+    ranges = (rows.lowest > -LARGEST) & (rows.lowest <= rows.highest) & (rows.highest < LARGEST)
     outside = (rows.numbers < rows.lowest) | (rows.numbers > rows.highest)
-    return np.isfinite(rows.highest - rows.lowest).all() and not outside.any()
+    return ranges.all() and not outside.any()
 
 
 def _are_categories(values: Any) -> bool:
@@ -73,6 +75,7 @@ RECORDS = {
             ),
         },
         {
+            "rows must have columns": lambda rows: rows.is_number.size > 0,
             "numbers, codes, ranges and categories must fit the columns": _has_shapes,
             "numbers must lie in the ranges of their columns": _lies_in_range,
             "codes must be -1 or those of categories": _has_codes_of_categories,

@@ -14,10 +14,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from covey.persistence.estimators import check_class, is_estimator, restored, saved_parameters, saved_state
-from covey.persistence.format import FORMAT, JSON, most_json
+from covey.persistence.format import FORMAT, JSON, check_depth, most_json
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityWriter
 from covey.persistence.values import Writer, refusing
+from covey.storage.archive import write_member
 from covey.storage.limits import justified
 from covey.storage.whole import whole
 
@@ -80,11 +81,11 @@ def _write_packed(file: BinaryIO, content: bytes, writer: Writer) -> None:
 
 def _write(file: BinaryIO, content: bytes, writer: Writer, method: int) -> None:
     with zipfile.ZipFile(file, "w", method) as archive:
-        archive.writestr(JSON, content)
+        write_member(archive, JSON, content)
         for number, array in enumerate(writer.arrays):
             buffer = BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
-            archive.writestr(f"{number}.npy", buffer.getvalue())
+            write_member(archive, f"{number}.npy", buffer.getvalue())
 
 
 class EstimatorWriter(Writer):
@@ -93,17 +94,22 @@ class EstimatorWriter(Writer):
     def __init__(self) -> None:
         super().__init__(RECORDS)
         self.similarities = SimilarityWriter()
+        self._level = 0
 
     def estimator(self, estimator: Any) -> Any:
         """An estimator, fitted or not, as JSON."""
         cls = check_class(estimator)
         parameters, state = saved_parameters(estimator), saved_state(estimator)
+        self._level += 1
+        with refusing(f"this {cls.__name__}"):
+            check_depth(self._level)
         encoded = {
             "parameters": {name: self._field(name, value, "parameter ") for name, value in parameters.items()},
             "state": {name: self._field(name, value) for name, value in state.items()},
         }
         with refusing(f"this {cls.__name__}"):
             restored(cls, parameters, state)
+        self._level -= 1
         return {cls.__name__: encoded}
 
     def _field(self, name: str, value: Any, noun: str = "") -> Any:

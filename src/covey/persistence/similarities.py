@@ -59,14 +59,10 @@ class SimilarityWriter:
 
 
 class SimilarityReader:
-    """Reads similarities; a function that is not in the file is replaced by the `given` one.
-
-    `used` says whether that has happened.
-    """
+    """Reads similarities; a function that is not in the file is replaced by the `given` one."""
 
     def __init__(self, given: Any) -> None:
         self._given = given
-        self.used = False
 
     def decode(self, encoded: Any) -> Any:
         if type(encoded) is str:
@@ -76,12 +72,16 @@ class SimilarityReader:
                     "call covey.register_similarity first"
                 )
             return encoded
-        tag, content = tagged(encoded)
-        if tag != "callable" or self._given is None:
+        if not lacks_code(encoded):
             return _named(encoded)
-        self.used = True
+        _, content = tagged(encoded)
         wrapping = check_fields(typed(content, dict), WRAPPING)
         return Similarity(self._given, **wrapping) if callable(self._given) else self._given
+
+
+def lacks_code(encoded: Any) -> bool:
+    """Whether the JSON of a similarity leaves out a function, which must be passed again."""
+    return type(encoded) is dict and encoded.keys() == {"callable"}
 
 
 def _named(encoded: Any) -> Similarity:

@@ -8,8 +8,10 @@ A value is written only if its type is exactly one of those known here, because 
 more than the file would keep.
 """
 
+import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from reprlib import repr as shown
@@ -23,6 +25,7 @@ from covey.selectors.state import Facts, Rule, check_facts, check_fields
 from covey.similarity.bits import PackedBits
 from covey.similarity.matrices import check_csr
 from covey.storage.archive import read_array
+from covey.storage.limits import justified
 
 DEEPEST = 100
 """How many levels deep values may be nested. Each level takes up to six calls, and Python allows 1000 by default; real
@@ -31,6 +34,12 @@ LARGEST = 2**63
 """Integers from here on are written in base 16, because Python refuses to read more than 4300 decimal digits."""
 ARRAYS, SCALARS, NUMBERS = "biufcmMSU", "biufcmM", "biufc"
 """Which kinds of NumPy types arrays, scalars and sparse matrices may have, by NumPy's letters for them."""
+MOST_EQUAL_HASHES = 1000
+"""How many different values may share a hash. Anyone can make large integers, tuples, frozensets and complex numbers
+that all have the same one, and each lookup in a dict of these takes as long as all of them. Texts have secret hashes,
+and among small integers only -1 and -2 share one; so of the values in real data only tuples of many -1 and -2 do."""
+SMALL = 2**61 - 1
+"""Integers of smaller magnitude are their own hashes, but for -1."""
 SPARSE = {
     f"{form}_{kind}": getattr(sp, f"{form}_{kind}")
     for form in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")
@@ -105,11 +114,12 @@ class Reader:
     def __init__(self, archive: zipfile.ZipFile, records: Records) -> None:
         self._archive, self._records = archive, {cls.__name__: (cls, record) for cls, record in records.items()}
         self._arrays: dict[int, NDArray[Any]] = {}
+        self._hashed: dict[int, list[Any]] = {}
         self._depth = 0
 
     def decode(self, encoded: Any) -> Any:
         if type(encoded) not in (list, dict):
-            return encoded
+            return self._hashable(encoded) if type(encoded) is int and abs(encoded) >= SMALL else encoded
         self._depth += 1
         if self._depth > DEEPEST:
             raise ValueError(f"values are nested more than {DEEPEST} levels deep")
@@ -124,7 +134,10 @@ class Reader:
         if type(number) is not int:
             raise ValueError(f"an array must be referred to by its number, got {shown(number)}")
         if number not in self._arrays:
-            self._arrays[number] = read_array(self._archive, f"{number}.npy")
+            array = read_array(self._archive, f"{number}.npy")
+            if array.dtype.kind not in ARRAYS:
+                raise ValueError(f"an array must hold numbers, dates or texts, got {shown(array.dtype)}")
+            self._arrays[number] = array
         return self._arrays[number]
 
     def _untagged(self, tag: str, content: Any) -> Any:
@@ -136,7 +149,20 @@ class Reader:
             return made
         if tag not in FORMS:
             raise ValueError(f"unknown content {shown(tag)}")
-        return FORMS[tag].read(self, content)
+        value = FORMS[tag].read(self, content)
+        return self._hashable(value) if tag in COLLIDING else value
+
+    def _hashable(self, value: Any) -> Any:
+        """The value; raise ValueError if too many different values of the file share its hash."""
+        try:
+            equal = self._hashed.setdefault(hash(value), [])
+        except TypeError:  # a tuple of lists can be no key
+            return value
+        if value not in equal:
+            equal.append(value)
+        if len(equal) > MOST_EQUAL_HASHES:
+            raise ValueError(f"more than {MOST_EQUAL_HASHES} values share a hash, which may be an attack on time")
+        return value
 
 
 @dataclass(frozen=True)
@@ -217,6 +243,11 @@ def _shape(content: Any) -> tuple[int, ...]:
     return tuple(content)
 
 
+def _write_set(writer: Writer, values: AbstractSet[Any]) -> list[Any]:
+    """The elements in the order of their JSON, because their order in a set differs from process to process."""
+    return sorted(writer.items(values), key=json.dumps)
+
+
 def _read_dict(reader: Reader, content: Any) -> Any:
     pairs = [_listed(pair, 2) for pair in _listed(content)]
     return {reader.decode(key): reader.decode(value) for key, value in pairs}
@@ -248,9 +279,33 @@ def _read_csr(reader: Reader, content: Any) -> sp.csr_array:
     return check_csr(sp.csr_array((data, indices, starts), shape=_shape(_listed(shape, 2))), "a sparse matrix")
 
 
+def _write_sparse(writer: Writer, matrix: Any) -> list[Any]:
+    with refusing(writer.what):
+        _check_room(check_csr(matrix, writer.what), matrix.format)
+    return [type(matrix).__name__, _write_csr(writer, matrix)]
+
+
 def _read_sparse(reader: Reader, content: Any) -> Any:
-    name, csr = _listed(content, 2)
-    return SPARSE[name](_read_csr(reader, csr))
+    name, encoded = _listed(content, 2)
+    csr = _read_csr(reader, encoded)
+    _check_room(csr, name.split("_")[0])
+    return SPARSE[name](csr)
+
+
+def _check_room(csr: sp.csr_array, form: str) -> None:
+    """Refuse a sparse matrix that would take far more memory in its format than in the file.
+
+    A CSC matrix takes room for each column, and one of diagonals for a whole diagonal of each entry.
+    """
+    size = csr.data.nbytes + csr.indices.nbytes + csr.indptr.nbytes
+    needed = 0
+    if form == "csc":
+        needed = 8 * csr.shape[1]
+    elif form == "dia":
+        rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+        needed = np.unique(csr.indices - rows).size * csr.shape[1] * csr.dtype.itemsize
+    if needed > justified(size):
+        raise ValueError(f"a sparse matrix of shape {csr.shape} takes {needed} bytes in the format {form}")
 
 
 def write_scalar(scalar: Any) -> list[str]:
@@ -268,8 +323,8 @@ def _read_scalar(reader: Reader, content: Any) -> Any:
 
 FORMS = {
     "tuple": Form(Writer.items, lambda reader, content: tuple(reader.items(content))),
-    "set": Form(Writer.items, lambda reader, content: set(reader.items(content))),
-    "frozenset": Form(Writer.items, lambda reader, content: frozenset(reader.items(content))),
+    "set": Form(_write_set, lambda reader, content: set(reader.items(content))),
+    "frozenset": Form(_write_set, lambda reader, content: frozenset(reader.items(content))),
     "dict": Form(lambda writer, value: [writer.items(pair) for pair in value.items()], _read_dict),
     "int": Form(lambda writer, value: hex(value), lambda reader, content: int(content, 16)),
     "str": Form(
@@ -291,7 +346,9 @@ FORMS = {
     ),
     "bytes_": Form(lambda writer, value: value.hex(), lambda reader, content: np.bytes_(bytes.fromhex(content))),
     "csr": Form(_write_csr, _read_csr),
-    "sparse": Form(lambda writer, value: [type(value).__name__, _write_csr(writer, value)], _read_sparse),
+    "sparse": Form(_write_sparse, _read_sparse),
 }
+COLLIDING = {"int", "tuple", "frozenset", "complex", "scalar"}
+"""The forms of values of which a file may hold many that share a hash."""
 NAMED_FORMS = (tuple, set, frozenset, dict, int, str, bytes, complex, np.str_, np.bytes_)
 """The types whose tag is their own name."""

@@ -3,7 +3,8 @@
 No data goes through this folder. Every other folder may use these modules, and none of them imports another part of
 covey.
 
-- `executor.py` runs independent tasks on several threads.
+- `executor.py` runs independent tasks on several threads, and cuts long work into steps, so that Ctrl-C ends it soon.
+- `apart.py` calls a function in a process of its own, which can be ended.
 - `prefetch.py` asks the processor for memory before a compiled loop needs it.
 - `memory.py` refuses work that cannot fit into the memory of this machine.
 - `random.py` turns scikit-learn's `random_state` into one of NumPy's generators.

@@ -2,16 +2,21 @@
 
 An `Executor` runs tasks on as many threads as `n_jobs` allows. No task may depend on another one, and the order in
 which tasks finish must not matter. Then the result is the same for any number of threads.
+
+If Ctrl-C interrupts the thread that waits for the tasks, no further task begins, those that have begun stop at the next
+step (`steps.py`), and the threads are gone before the interrupt is raised again.
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from covey.runtime.steps import FEW, in_steps, stop_if_abandoned, working_under, works_for_another
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -24,6 +29,10 @@ at the end. The value comes from no recorded measurement."""
 LARGEST_KEPT = (32 << 20) - (1 << 16)
 """How many bytes `keep_freed_blocks` asks for. glibc adapts to freed blocks of up to 32 MiB, what it adds to a block
 included."""
+
+LOOK = 0.1
+"""How many seconds pass before a thread that waits for others looks for an interrupt. Linux and macOS wake it up at
+once, but Windows does not."""
 
 
 class OneBlasThread:
@@ -81,10 +90,9 @@ class Executor:
     because all threads are busy already.
     """
 
-    _within = threading.local()
-
     def __init__(self, n_jobs: int | None = 1) -> None:
         self.n_jobs = n_jobs
+        self._step = FEW  # how many pairs are computed at a time, as far as experience has shown
 
     def run(self, function: Callable[[Task], Result], tasks: Iterable[Task], *, products: bool = False) -> list[Result]:
         """Return ``[function(task) for task in tasks]``.
@@ -94,16 +102,16 @@ class Executor:
         """
         if products:
             keep_freed_blocks()
-        n_threads = self._n_threads()
-        if n_threads == 1:
-            return [function(task) for task in tasks]
-
-        def work(task: Task) -> Result:
-            self._within.a_task = True
-            return function(task)
-
-        with one_blas_thread if products else nullcontext(), ThreadPoolExecutor(n_threads) as threads:
-            return list(threads.map(work, tasks))
+        most = self._n_threads()
+        if most == 1:
+            return [_run_next(function, task) for task in tasks]
+        team = _Team(function, list(tasks), products)
+        try:
+            team.work(most)
+        except BaseException:
+            team.abandon()
+            raise
+        return team.outcome()
 
     def in_batches(
         self, function: Callable[[Any, Any], NDArray[Any]], i: NDArray[Any], j: NDArray[Any], fewest: int = BATCH
@@ -113,12 +121,96 @@ class Executor:
         All threads get a batch, unless it would have less than `fewest` pairs.
         """
         size = min(BATCH, max(fewest, -(-i.size // self._n_threads())))
-        batches = [slice(start, start + size) for start in range(0, i.size, size)]
-        values = self.run(lambda batch: function(i[batch], j[batch]), batches)
+
+        def compute(start: int) -> NDArray[Any]:
+            a, b = i[start : start + size], j[start : start + size]
+            parts: list[NDArray[Any]] = []
+            step = in_steps(a.size, lambda part: parts.append(function(a[part], b[part])), self._step)
+            self._step = min(step, BATCH)
+            return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+        values = self.run(compute, range(0, i.size, size))
         return np.concatenate(values) if values else np.empty(0)
 
     def _n_threads(self) -> int:
-        return 1 if getattr(self._within, "a_task", False) else n_threads(self.n_jobs)
+        return 1 if works_for_another() else n_threads(self.n_jobs)
+
+
+class _Team(Generic[Task, Result]):
+    """Threads that share tasks among themselves.
+
+    An interrupt reaches only the thread that waits for them. So whatever must be undone in any case, such as the limit
+    for matrix products, is done in these threads.
+    """
+
+    def __init__(self, function: Callable[[Task], Result], tasks: list[Task], products: bool) -> None:
+        self._function, self._products = function, products
+        self._waiting = deque(enumerate(tasks))
+        self._results: dict[int, Result] = {}
+        self._errors: dict[int, BaseException] = {}
+        self._threads: list[tuple[threading.Thread, threading.Event]] = []
+        self._abandoned = threading.Event()
+
+    def work(self, most: int) -> None:
+        """Start threads, and wait until they are done."""
+        for _ in range(min(most, len(self._waiting))):
+            done = threading.Event()
+            thread = threading.Thread(target=self._take_tasks, args=(done,), name="covey", daemon=True)
+            self._threads.append((thread, done))
+            thread.start()
+        self._wait()
+
+    def abandon(self) -> None:
+        """Let the threads stop at the next step, and wait until they are gone."""
+        self._abandoned.set()
+        self._wait()
+
+    def outcome(self) -> list[Result]:
+        """Return the results in the order of the tasks, or raise the error of the first task that has failed."""
+        if not self._errors:
+            return [self._results[number] for number in range(len(self._results))]
+        error = self._errors[min(self._errors)]
+        self._errors.clear()
+        try:
+            raise error
+        finally:
+            del error  # it refers to this frame, and the frame to it
+
+    def _wait(self) -> None:
+        """Wait for all threads that have begun.
+
+        Python up to 3.12 takes a thread for ended if `join` was interrupted, so that `join` comes after the waiting.
+        """
+        for thread, done in self._threads:
+            if thread.ident is not None:  # an interrupt may have come before it began
+                while not done.wait(LOOK):
+                    pass
+                thread.join()
+
+    def _take_tasks(self, done: threading.Event) -> None:
+        """Work in a thread: take tasks until none is left or one has failed, and then say that it is done."""
+        try:
+            with working_under(self._abandoned), one_blas_thread if self._products else nullcontext():
+                self._take_each()
+        finally:
+            done.set()
+
+    def _take_each(self) -> None:
+        while not self._errors and not self._abandoned.is_set():
+            try:
+                number, task = self._waiting.popleft()
+            except IndexError:
+                return
+            try:
+                self._results[number] = self._function(task)
+            except BaseException as error:
+                self._errors[number] = error
+
+
+def _run_next(function: Callable[[Task], Result], task: Task) -> Result:
+    """Run a task in this thread, unless the thread that this one works for was interrupted."""
+    stop_if_abandoned()
+    return function(task)
 
 
 def keep_freed_blocks() -> None:

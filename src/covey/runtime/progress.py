@@ -114,13 +114,20 @@ class TerminalBar(CountingBar):
         return {"completed": done, "total": total, "done": _short(done), "times": times, "note": self._note}
 
     def __enter__(self) -> Self:
-        self._timer.start()
+        try:
+            self._timer.start()
+        except BaseException:  # Ctrl-C may come while the thread begins
+            self._timer.cancel()
+            raise
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._timer.cancel()
-        self._timer.join()
-        self._bar.stop()
+        try:
+            self._timer.cancel()
+            self._timer.join()
+        finally:
+            self._timer.cancel()  # once more, for Ctrl-C may have come before the first time
+            self._bar.stop()
 
 
 class LoggedLines(CountingBar):
@@ -144,12 +151,19 @@ class LoggedLines(CountingBar):
         return f"{what}: {', '.join([f'{done:,.0f} {self._unit}', *share, *times])}"
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        try:
+            self._thread.start()
+        except BaseException:  # Ctrl-C may come while the thread begins
+            self._over.set()
+            raise
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._over.set()
-        self._thread.join()
+        try:
+            self._over.set()
+            self._thread.join()
+        finally:
+            self._over.set()  # once more, for Ctrl-C may have come before the first time
 
     def _log_lines(self) -> None:
         while not self._over.wait(INTERVAL):

@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -102,11 +103,12 @@ class Shared:
             self.parcel = Parcel(content)
 
     def _write(self, content: bytes) -> str:
-        handle, path = tempfile.mkstemp(prefix="covey-")
-        weakref.finalize(self, os.unlink, path)
-        with os.fdopen(handle, "wb") as file:
+        path = Path(tempfile.gettempdir(), f"covey-{uuid4().hex}")
+        # It is removed in any case, even if Ctrl-C comes as soon as the file is there.
+        weakref.finalize(self, path.unlink, missing_ok=True)
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             file.write(content)
-        return path
+        return str(path)
 
 
 class Recorder:

@@ -280,9 +280,9 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
 
     def _finished_parts(self, collection: Collection, groups: Groups) -> Checkpoint | None:
         """Return the checkpoint if it keeps finished clusters. Refuse one that has those of another run."""
-        wishes = [self._wishes(*group) for group in groups]
+        wishes = [{name: wish for name, wish in self._wishes(*group).items() if wish is not None} for group in groups]
         parameters = {"selector": type(self).__name__, **self.get_params()}
-        return precautions.finished_parts(collection, parameters, y=groups, wishes=wishes)
+        return precautions.finished_parts(collection, parameters, y=groups, wishes=[*filter(None, wishes)])
 
     def _report(self, collection: Collection) -> None:
         """Set what is known about failures and about the checkpoint."""

@@ -212,7 +212,7 @@ class Cluster:
             label=self.label,
             members=self.members,
             indices=self.rows[indices],
-            gains=gains,
+            gains=np.asarray(gains, dtype=np.float64),  # counts are integers
             coverage=float(np.average(by_member >= 0, weights=self._weights)),
             covered_by=np.where(by_member >= 0, self.rows[by_member], -1),
             homogeneity=homogeneity,

@@ -33,6 +33,7 @@ from covey.similarity.failures import OnError
 from covey.similarity.mean import as_threshold, mean_similarity
 from covey.similarity.precautions import Path
 from covey.similarity.similarity import SimilarityLike
+from covey.similarity.sums import SHRUNK
 
 BATCH = 256
 """How many objects are compared with all representatives at a time. A larger number makes fewer calls and longer
@@ -327,20 +328,33 @@ def medoid_of(
     """
     if members.size == 1:
         return members[0]
-    copies = multiplicity[members]
-    sums, least = np.zeros((2, members.size))
-    several = copies > 1
-    sums[several] = (copies[several] - 1) * evaluated.space.of_copies(members[several])
-    step = max(1, BLOCK // members.size)
-    for start in range(0, members.size, step):
-        part = slice(start, start + step)
-        values = evaluated.block(members, members[part], itself=np.nan)
-        sums[part] += np.nansum(values * copies[:, None], axis=0)
-        least[part] = np.nanmin(values, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums, least = sums_of(evaluated, multiplicity[members], members)
+    if not np.isfinite(sums).all():
+        sums, least = sums_of(evaluated, multiplicity[members], members, shrunk=SHRUNK)
     sums = without_rounding(sums)
     if strict:
         sums[least < delta] = -np.inf
     return members[np.argmax(sums)]
+
+
+def sums_of(
+    evaluated: EvaluatedSimilarities, copies: Integers, members: Indices, shrunk: int = 0
+) -> tuple[Floats, Floats]:
+    """Return the sum of the similarities of all members to each of them, and the least of these similarities.
+
+    The sums are scaled down by this many powers of 2.
+    """
+    sums, least = np.zeros((2, members.size))
+    several = copies > 1
+    sums[several] = (copies[several] - 1) * np.ldexp(evaluated.space.of_copies(members[several]), -shrunk)
+    step = max(1, BLOCK // members.size)
+    for start in range(0, members.size, step):
+        part = slice(start, start + step)
+        values = evaluated.block(members, members[part], itself=np.nan)
+        sums[part] += np.nansum(np.ldexp(values, -shrunk) * copies[:, None], axis=0)
+        least[part] = np.nanmin(values, axis=0)
+    return sums, least
 
 
 def without_rounding(sums: Floats) -> Floats:

@@ -21,6 +21,7 @@ from sklearn.utils._param_validation import Interval, Options
 
 from covey.arrays import Floats, Integers, Positions
 from covey.prototype import Prototype
+from covey.runtime.executor import one_blas_thread
 from covey.runtime.memory import check_fits
 from covey.selectors import ds3_admm, ds3_facility
 from covey.selectors.base import Selector
@@ -31,6 +32,7 @@ from covey.similarity.failures import OnError
 from covey.similarity.precautions import Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import Space
+from covey.similarity.sums import added, mean_of, total_of
 
 Costs = NDArray[np.float32]
 """Costs of representing one object by another. Single precision halves the memory that all pairs take."""
@@ -235,9 +237,13 @@ class DS3(Selector):
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Details]:
         """Return the prototype and the details of one cluster."""
-        space, multiplicity = cluster.space, cluster.multiplicity
-        costs, homogeneity = dissimilarities(space, multiplicity, 4 if self.p == np.inf else 24)
-        spared = self._spared(costs)
+        costs, homogeneity = dissimilarities(cluster.space, cluster.multiplicity, 4 if self.p == np.inf else 24)
+        with one_blas_thread:  # the last bits of a product differ with the number of threads
+            return self._selected(cluster, costs, homogeneity)
+
+    def _selected(self, cluster: Cluster, costs: Costs, homogeneity: float) -> tuple[Prototype, Details]:
+        """Return the prototype and the details of a cluster whose costs are known; the costs are changed."""
+        multiplicity, spared = cluster.multiplicity, self._spared(costs)
         # From here on the costs of a column are those of all the equal objects that it stands for.
         costs *= multiplicity.astype(np.float32)
         spared *= multiplicity
@@ -332,7 +338,7 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
     costs = np.zeros((n, n), dtype=np.float32)
     copied = np.flatnonzero(multiplicity > 1).astype(np.int32)
     copies, twins = multiplicity[copied], space.of_copies(copied)
-    largest, total = float(twins.max(initial=-np.inf)), float(twins @ (copies * (copies - 1)))
+    largest, totals = float(twins.max(initial=-np.inf)), [total_of(twins, copies * (copies - 1))]
     origin, scale = 0.0, 0.0  # stored numbers are moved and scaled to lie between 0 and about 1 in single precision
     objects = np.arange(n, dtype=np.int32)
     step = max(1, BLOCK // n)
@@ -342,11 +348,10 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
         x, r = x[asked], r[asked]
         similarities = space.score(x, r)
         largest = max(largest, float(similarities.max(initial=-np.inf)))
-        counted = float((similarities * (multiplicity[x] * multiplicity[r])).sum())
-        total += 2 * counted if space.symmetric else counted
+        totals += [total_of(similarities, multiplicity[x] * multiplicity[r])] * (2 if space.symmetric else 1)
         if start == 0:
             origin = largest
-        short = origin - similarities
+        short = origin / 2 - similarities / 2  # the difference itself may have no float
         scale = scale or float(np.abs(short).max(initial=0.0))
         if scale:
             short /= scale
@@ -354,13 +359,13 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
         if space.symmetric:
             costs[x, r] = short
     if scale:
-        costs += np.float32((largest - origin) / scale)
+        costs += np.float32((largest / 2 - origin / 2) / scale)
     np.maximum(costs, 0, out=costs)  # rounding may have made some costs negative
     np.fill_diagonal(costs, 0)
     if costs.any():
         costs /= costs.max()
     size = int(multiplicity.sum())
-    return costs, total / (size * (size - 1)) if size > 1 else np.nan
+    return costs, mean_of(added(totals), size * (size - 1)) if size > 1 else np.nan
 
 
 def largest_lambda(costs: Costs, p: float, multiplicity: Integers) -> float:

@@ -30,6 +30,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Floats
+from covey.runtime.steps import in_steps
 from covey.selectors.ds3_certificate import Certified
 
 CHECK = 20
@@ -55,9 +56,7 @@ def solve(costs: NDArray[Any], weights: Floats, radii: Floats, tol: float, max_i
     best = Certified(C.copy(), float(alone.min()), 0.0, 0, float(alone[weights > 0].min()))
     mu = unit = float(weights.max())
     for n_iter in range(1, max_iter + 1):
-        lengths = mu * np.sqrt(aim(costs, C, L, mu, Z))
-        kept = np.maximum(lengths - weights, 0) / np.maximum(lengths, np.finfo(float).tiny)
-        primal, dual = np.sqrt(advance(Z, kept, mu, radii, C, L))
+        primal, dual = _iterate(costs, weights, radii, mu, C, L, Z)
         if n_iter % CHECK == 0 or n_iter == max_iter:
             cost, bound = _cost(costs, weights, radii, C), dual_bound(costs, weights, radii, L)
             shares = C.copy() if cost < best.cost else best.answer
@@ -70,27 +69,63 @@ def solve(costs: NDArray[Any], weights: Floats, radii: Floats, tol: float, max_i
     return best
 
 
+def _iterate(
+    costs: NDArray[Any],
+    weights: Floats,
+    radii: Floats,
+    mu: float,
+    C: NDArray[Any],
+    L: NDArray[Any],
+    Z: NDArray[Any],
+) -> Floats:
+    """Make one iteration in place, and return the lengths of Z - C and of the change of C."""
+    squares, residuals = np.zeros(weights.size), np.zeros(2)
+    size = in_steps(len(costs), lambda rows: aim(costs[rows], C[rows], L[rows], mu, Z[rows], squares))
+    lengths = mu * np.sqrt(squares)
+    kept = np.maximum(lengths - weights, 0) / np.maximum(lengths, np.finfo(float).tiny)
+    in_steps(len(costs), lambda rows: advance(Z[rows], kept, mu, radii[rows], C[rows], L[rows], residuals), size)
+    return np.sqrt(residuals)
+
+
 def dual_bound(costs: NDArray[Any], weights: Floats, radii: Floats, L: NDArray[Any]) -> float:
     """Return a lower bound of the least cost, which holds for any multipliers L."""
     v = -L.max(axis=1).astype(np.float64)
     squares = lower(costs, weights, v)
-    lift(costs, weights, v, squares)
+    in_steps(v.size, lambda rows: lift(costs[rows], weights, v[rows], squares))
     return float(radii @ v)
 
 
 def _cost(costs: NDArray[Any], weights: Floats, radii: Floats, C: NDArray[Any]) -> float:
     """Return the cost of C."""
+    squares, spent = np.zeros(weights.size), np.zeros(1)
+    in_steps(len(costs), lambda rows: spend(costs[rows], radii[rows], C[rows], squares, spent))
+    return float(spent[0] + weights @ np.sqrt(squares))
+
+
+def lower(costs: NDArray[Any], weights: Floats, v: Floats) -> Floats:
+    """Lower v in place until |(v - d_i)_+|_2 <= weight_i for every row i, and return the squares of these lengths.
+
+    A row i that is too long allows each column only a share of what v_j exceeds d_ij by. Each column is lowered to the
+    least of what the rows allow it.
+    """
     squares = np.zeros(weights.size)
-    return float(spend(costs, radii, C, squares) + weights @ np.sqrt(squares))
+    in_steps(v.size, lambda rows: add_squares(costs[rows], v[rows], squares))
+    borne = np.ones(weights.size)
+    too_long = squares > weights * weights
+    borne[too_long] = weights[too_long] / np.sqrt(squares[too_long])
+    in_steps(v.size, lambda rows: lower_columns(costs[rows], borne, v[rows]))
+    squares[:] = 0
+    in_steps(v.size, lambda rows: add_squares(costs[rows], v[rows], squares))
+    return squares
 
 
 @njit(cache=True, nogil=True)
-def spend(costs, radii, C, squares):  # type: ignore[no-untyped-def]
-    """Return <D, C> with every column of C scaled to its radius, which single precision meets only approximately.
+def spend(costs, radii, C, squares, spent):  # type: ignore[no-untyped-def]
+    """Add <D, C> to `spent`, with every column of C scaled to its radius, which single precision meets only roughly.
 
     The squared lengths of the rows are added to `squares`.
     """
-    total = 0.0
+    total = spent[0]
     for j in range(costs.shape[0]):
         size = 0.0
         for i in range(squares.size):
@@ -99,31 +134,18 @@ def spend(costs, radii, C, squares):  # type: ignore[no-untyped-def]
             share = C[j, i] * (radii[j] / size)
             total += costs[j, i] * share
             squares[i] += share * share
-    return total
+    spent[0] = total
 
 
 @njit(cache=True, nogil=True)
-def lower(costs, weights, v):  # type: ignore[no-untyped-def]
-    """Lower v in place until |(v - d_i)_+|_2 <= weight_i for every row i, and return the squares of these lengths.
-
-    A row i that is too long allows each column only a share of what v_j exceeds d_ij by. Each column is lowered to the
-    least of what the rows allow it.
-    """
-    squares = np.zeros(weights.size)
-    add_squares(costs, v, squares)
-    borne = np.ones(weights.size)
-    for i in range(weights.size):
-        if squares[i] > weights[i] * weights[i]:
-            borne[i] = weights[i] / np.sqrt(squares[i])
+def lower_columns(costs, borne, v):  # type: ignore[no-untyped-def]
+    """Lower each v_j in place to the least of what the rows allow, which bear a share `borne` of what it pays them."""
     for j in range(v.size):
         offered = v[j]
-        for i in range(weights.size):
+        for i in range(borne.size):
             over = offered - costs[j, i]
             if over > 0:
                 v[j] = min(v[j], costs[j, i] + over * borne[i])
-    squares[:] = 0
-    add_squares(costs, v, squares)
-    return squares
 
 
 @njit(cache=True, nogil=True)
@@ -156,25 +178,23 @@ def lift(costs, weights, v, squares):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def aim(costs, C, L, mu, Z):  # type: ignore[no-untyped-def]
-    """Set Z = C - (L + D) / mu, and return the squared lengths of its rows."""
-    squares = np.zeros(Z.shape[1])
+def aim(costs, C, L, mu, Z, squares):  # type: ignore[no-untyped-def]
+    """Set Z = C - (L + D) / mu, and add the squared lengths of its rows to `squares`."""
     for j in range(Z.shape[0]):
         for i in range(Z.shape[1]):
             z = C[j, i] - (np.float64(L[j, i]) + np.float64(costs[j, i])) / mu
             Z[j, i] = z
             squares[i] += z * z
-    return squares
 
 
 @njit(cache=True, nogil=True)
-def advance(Z, kept, mu, radii, C, L):  # type: ignore[no-untyped-def]
+def advance(Z, kept, mu, radii, C, L, residuals):  # type: ignore[no-untyped-def]
     """Make the rest of an iteration: shrink the rows of Z, project onto C, and move L.
 
-    `kept` says what share of each row of Z is left after shrinking. Return the squared lengths of Z - C and of the
-    change of C.
+    `kept` says what share of each row of Z is left after shrinking. The squared lengths of Z - C and of the change of C
+    are added to `residuals`.
     """
-    apart, moved = 0.0, 0.0
+    apart, moved = residuals
     z, c = np.empty(Z.shape[1]), np.empty(Z.shape[1])
     for j in range(Z.shape[0]):
         for i in range(z.size):
@@ -186,7 +206,7 @@ def advance(Z, kept, mu, radii, C, L):  # type: ignore[no-untyped-def]
             moved += (c[i] - C[j, i]) ** 2
             L[j, i] += mu * (z[i] - c[i])
             C[j, i] = c[i]
-    return np.array([apart, moved])
+    residuals[0], residuals[1] = apart, moved
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})

@@ -29,6 +29,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Floats, Positions
+from covey.coverage.linear_program import solve_program
+from covey.runtime.steps import FEW, in_steps
 from covey.selectors.ds3_certificate import Certified
 
 SUBGRADIENTS = 300
@@ -208,8 +210,6 @@ def _linear_program(
     The variables are the openings and then the costs of the columns. Costs are in the given unit, because the
     tolerances of the solver are absolute.
     """
-    from scipy.optimize import linprog
-
     (m, n), n_lines = costs.shape, lines.columns.size
     slopes = sp.csr_array(np.maximum(lines.prices - costs[:, lines.columns], 0).T / unit)
     own = sp.csr_array((np.ones(n_lines), (np.arange(n_lines), lines.columns)), shape=(n_lines, n))
@@ -222,9 +222,7 @@ def _linear_program(
         constraints, limits = [*constraints, total], [*limits, [openings.budget]]
     objective = np.repeat([(openings.price or 0.0) / unit, 1.0], [m, n])
     bounds = np.column_stack([np.zeros(m + n), np.repeat([1.0, np.inf], [m, n])])
-    solved = linprog(
-        objective, sp.vstack(constraints, format="csr"), np.concatenate(limits), bounds=bounds, method="highs-ds"
-    )
+    solved = solve_program(objective, sp.vstack(constraints, format="csr"), np.concatenate(limits), bounds, "highs-ds")
     if solved.status != 0:  # the solver has failed, but the best answer so far is certified
         return None
     opened = np.clip(solved.x[:m], 0, 1)
@@ -263,16 +261,38 @@ def local_search(costs: NDArray[Any], openings: Openings, spared: Floats) -> Pos
     return np.sort(swap(costs, chosen, price, openings.price is not None, spared))
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
-def gains_of(costs, v):  # type: ignore[no-untyped-def]
+def gains_of(costs: NDArray[Any], v: Floats) -> Floats:
     """Compute rho_i = sum_j min(0, d_ij - v_j) for each row."""
-    rho = np.zeros(costs.shape[0])
+    rho = np.zeros(len(costs))
+    in_steps(len(costs), lambda rows: add_gains(costs[rows], v, rho[rows]))
+    return rho
+
+
+def swap(costs: NDArray[Any], chosen: Positions, price: float, may_vary: bool, spared: Floats) -> Positions:
+    """Open, close and swap rows as long as that saves anything. If their number may not vary, rows are only swapped."""
+    n_rows, n = costs.shape
+    nearest, first, second = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    nearest_two(costs, chosen, spared, nearest, first, second)
+    row, unchanged, size = 0, 0, FEW
+
+    def visit(rows: slice) -> None:
+        nonlocal chosen, row, unchanged
+        how = (price, may_vary, spared, nearest, first, second, row, unchanged, rows.stop - rows.start)
+        chosen, row, unchanged = visit_rows(costs, chosen, *how)
+
+    while unchanged < n_rows:
+        size = in_steps(n_rows - unchanged, visit, size)
+    return chosen
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def add_gains(costs, v, rho):  # type: ignore[no-untyped-def]
+    """Fill rho with the gains of these rows."""
     for i in range(costs.shape[0]):
         total = 0.0
         for j in range(costs.shape[1]):
             total += min(0.0, costs[i, j] - v[j])
         rho[i] = total
-    return rho
 
 
 @njit(cache=True, nogil=True)
@@ -305,13 +325,15 @@ def nearest_two(costs, chosen, spared, nearest, first, second):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def swap(costs, chosen, price, may_vary, spared):  # type: ignore[no-untyped-def]
-    """Open, close and swap rows as long as that saves anything. If their number may not vary, rows are only swapped."""
+def visit_rows(costs, chosen, price, may_vary, spared, nearest, first, second, i, unchanged, n_visits):  # type: ignore[no-untyped-def]
+    """Open, close or swap so many rows from row i on, and stop where the last change was a full round ago.
+
+    Return the open rows, the next row to be visited, and how many visits in a row have changed nothing.
+    """
     n = costs.shape[1]
-    nearest, first, second = np.empty(n, np.int64), np.empty(n), np.empty(n)
-    nearest_two(costs, chosen, spared, nearest, first, second)
-    i, unchanged = 0, 0
-    while unchanged < costs.shape[0]:
+    for _ in range(n_visits):
+        if unchanged == costs.shape[0]:
+            break
         # `saved` is what opening row i saves, and `lost` what closing each open row loses after that.
         saved, lost = 0.0, np.zeros(chosen.size)
         for j in range(n):
@@ -334,7 +356,7 @@ def swap(costs, chosen, price, may_vary, spared):  # type: ignore[no-untyped-def
         if unchanged == 0:
             nearest_two(costs, chosen, spared, nearest, first, second)
         i = i + 1 if i + 1 < costs.shape[0] else 0
-    return chosen
+    return chosen, i, unchanged
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ from covey.graph.sides import Sides
 from covey.selectors.sharpened_lists import AROUND, Lists, draw_pool, nearest_of_pool, on_two_sides
 from covey.selectors.sharpened_search import OWN, State, begin, costs, exchange, grow, look_up_all, refresh, total_loss
 from covey.similarity.collection import Collection
+from covey.similarity.sums import unit_of
 
 N_BEST = 8
 """How many representatives of each side are kept for an object, so that it has others to fall back on when some are
@@ -98,11 +99,15 @@ class RepresentativeSet:
         """The representatives, in ascending order."""
         return np.flatnonzero(self._state.chosen)
 
-    @property
-    def margins(self) -> Floats:
-        """The margin of each object; of a representative, the one that it would have if it were none."""
+    def unit(self) -> float:
+        """Return a power of 2 in which margins and their squares have floats; 1 for usual similarities."""
+        known = self._state.best_similarity
+        return unit_of(known[np.isfinite(known)])
+
+    def margins(self, unit: float) -> Floats:
+        """The margin of each object in this unit; of a representative, the one that it would have if it were none."""
         own, other = self._state.best_similarity.T
-        return own - other
+        return own / unit - other / unit
 
     def best_own(self) -> Indices:
         """Return the best representative of its own class for each object, which a representative is for itself.

@@ -90,10 +90,21 @@ def _is_array(value: Any, kinds: str) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in kinds
 
 
+def _is_wide(value: Any) -> bool:
+    """Say whether the numbers of an array take at least 4 bytes each.
+
+    Nobody saves shorter ones for rows or weights, and an array of single bytes would grow to eight times its size.
+    """
+    return bool(value.dtype.itemsize >= 4)
+
+
 def _are_rows(least: int) -> Callable[[Any], bool]:
     """Return a function that says whether a value is an array of integers from `least` on."""
     return lambda value: (
-        _is_array(value, "iu") and value.min(initial=least) >= least and value.max(initial=least) < 2**62
+        _is_array(value, "iu")
+        and _is_wide(value)
+        and value.min(initial=least) >= least
+        and value.max(initial=least) < 2**62
     )
 
 
@@ -104,17 +115,17 @@ WIDTH = Rule("an integer of at least 1", lambda value: _is_integer(value) and 1 
 NUMBER = Rule("a number", _is_number, float)
 RATE = Rule("a finite number of at least 0", lambda value: _is_number(value) and 0 <= value < np.inf, float)
 SHARE = Rule("a number in [0, 1]", lambda value: _is_number(value) and 0 <= value <= 1, float)
-ROWS = Rule("an array of row numbers", _are_rows(0), lambda value: value.astype(np.intp))
-ROWS_OR_NONE = Rule("an array of row numbers or -1", _are_rows(-1), lambda value: value.astype(np.intp))
+ROWS = Rule("an array of row numbers", _are_rows(0), lambda value: value.astype(np.intp, copy=False))
+ROWS_OR_NONE = Rule("an array of row numbers or -1", _are_rows(-1), lambda value: value.astype(np.intp, copy=False))
 WEIGHTS = Rule(
     "an array of finite floats of at least 0",
-    lambda value: _is_array(value, "f") and np.isfinite(value).all() and value.min(initial=0) >= 0,
-    lambda value: value.astype(np.float64),
+    lambda value: _is_array(value, "f") and _is_wide(value) and np.isfinite(value).all() and value.min(initial=0) >= 0,
+    lambda value: value.astype(np.float64, copy=False),
 )
 BARS = Rule(
     "an array of numbers below inf",
     lambda value: _is_array(value, "f") and (value < np.inf).all(),
-    lambda value: value.astype(np.float64),
+    lambda value: value.astype(np.float64, copy=False),
 )
 LABEL = Rule("hashable", lambda value: hash(value) is not None)
 LABELS = Rule("an array of labels", lambda value: _is_array(value, "biufmMSUO"))
@@ -200,7 +211,7 @@ def check_fields(values: Mapping[str, Any], rules: Mapping[str, Rule]) -> dict[s
     unknown = values.keys() - rules.keys()
     missing = {name for name, rule in rules.items() if rule.required} - values.keys()
     if unknown or missing:
-        raise ValueError(f"keys {sorted(unknown)} are unknown and keys {sorted(missing)} are missing")
+        raise ValueError(f"keys {shown(sorted(unknown))} are unknown and keys {shown(sorted(missing))} are missing")
     return {name: rules[name].check(name, value) for name, value in values.items()}
 
 

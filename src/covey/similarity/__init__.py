@@ -20,5 +20,6 @@ Data goes through the files in this order:
    `bit_rows.py` and `bit_kernels.py` do the same for packed bits. `bounds.py` computes cheap upper bounds of
    similarities, and `pool.py` lets several processes call a slow Python function.
 7. `mean.py` computes the mean similarity of a space's pairs, exactly or from a sample that `pairs.py` draws.
+   `exact_sum.py` adds up similarities so that the order of the additions does not matter.
 `homogeneity.py` offers it to users.
 """

@@ -49,6 +49,12 @@ Keys = NDArray[np.uint64]
 """Pairs of objects as numbers: that of the first object times 2^32, plus that of the second."""
 
 
+class OtherRunError(ValueError):
+    """A checkpoint was made with other data, with another similarity or with other parameters. The message names it."""
+
+    names_file = True
+
+
 @dataclass(frozen=True)
 class CheckpointReport:
     """What a checkpoint has done for a run.
@@ -122,7 +128,7 @@ class Checkpoint:
         """
         lost = int(np.sum(~np.isin(self._hashes, hashes)))
         if lost:
-            raise ValueError(
+            raise OtherRunError(
                 f"checkpoint must be of the same data, but {lost} of the {self._hashes.size} objects of {self.path!r} "
                 "are not in X; choose another file, or remove that one."
             )
@@ -166,7 +172,7 @@ class Checkpoint:
             before, now = json.loads(self._run), json.loads(text)
             texts = [{name: json.dumps(run[name]) for name in run} for run in (before, now)]  # 1 and 1.0 differ
             name = next(name for name in {**before, **now} if texts[0].get(name) != texts[1].get(name))
-            raise ValueError(
+            raise OtherRunError(
                 f"checkpoint must be of the same run, but {self.path!r} was made with another {shown(name)[1:-1]}: it "
                 f"has {shown(before.get(name))} and this run {shown(now.get(name))}; choose another file, or remove "
                 "that one."
@@ -219,7 +225,7 @@ class Checkpoint:
         if type(about.get("in_words")) is not str:
             raise self.damaged("it does not say in words which similarity it belongs to")
         if about.get("similarity") != fingerprint:
-            raise ValueError(
+            raise OtherRunError(
                 f"checkpoint must be of the same similarity, but {self.path!r} was made with another one, "
                 f"{about['in_words'][:200]!a}, and this is {similarity!r}; choose another file, or remove that one."
             )

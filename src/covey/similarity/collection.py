@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from covey.arrays import Floats, Hashes, Indices, Positions
 from covey.runtime.sizes import Sized
 from covey.similarity.bits import PackedBits
+from covey.similarity.content import code_fingerprint
 from covey.similarity.equal import Distinct
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
@@ -175,6 +176,10 @@ class Collection(Sized, ABC):
         themselves, such as NaN, have the hash of their content. Two objects of a class of the user's own that are equal
         in Python's sense have different hashes if pickle would store different contents.
         """
+
+    def fingerprint(self) -> str:
+        """Return a short text that changes when the members, or their order, change."""
+        return code_fingerprint(self.rows, self.content_hashes())
 
     @abstractmethod
     def _take(self, positions: Positions) -> Self:

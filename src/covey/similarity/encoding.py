@@ -23,7 +23,7 @@ from covey.arrays import Floats
 from covey.similarity.frames import columns, is_frame, is_number_type
 from covey.similarity.missing import is_missing
 from covey.similarity.mixed import MISSING, UNSEEN, MixedRows
-from covey.similarity.similarity import LARGEST
+from covey.similarity.similarity import LARGEST_TERM
 
 
 def encode(X: Any) -> MixedRows:
@@ -166,11 +166,11 @@ def _as_numbers(column: Any, name: Any) -> Floats:
     else:
         listed = _values(column)
         numbers = np.fromiter((_number(value, row, name) for row, value in enumerate(listed)), np.float64, len(listed))
-    too_large = np.flatnonzero(np.abs(numbers) >= LARGEST)
+    too_large = np.flatnonzero(np.abs(numbers) >= LARGEST_TERM)
     if too_large.size:
         raise ValueError(
-            f"X must hold missing values or numbers below {LARGEST:g} in magnitude, got {numbers[too_large[0]]} at row "
-            f"{too_large[0]}, column {name!r}; leave such values out."
+            f"X must hold missing values or numbers below {LARGEST_TERM:g} in magnitude, got {numbers[too_large[0]]} "
+            f"at row {too_large[0]}, column {name!r}; leave such values out."
         )
     numbers[np.isnan(numbers)] = np.nan  # gives every NaN the same bits, by which equal rows are found
     return numbers

@@ -28,9 +28,10 @@ def similarity_fingerprint(similarity: Similarity) -> str:
     A similarity that covey has counts by its name, one that was registered by its name and its measure, and a function
     by its byte code, its constants, its defaults and what it has closed over. An object that can be called counts by
     its methods and by what pickle would store of it. What a function reads from its module, or calls there, does not
-    count. Byte code depends on the version of Python.
+    count. Byte code depends on the version of Python. If a function or an object has an attribute ``fingerprint``, it
+    counts by this alone. That is for objects whose content changes although the similarity does not, such as a cache.
     """
-    function = similarity.function
+    function = getattr(similarity.function, "fingerprint", similarity.function)
     if isinstance(function, str) and not is_built_in(similarity):
         function = (function, MEASURES.get(function))
     return code_fingerprint(similarity.kind, function, similarity.symmetric, similarity.conversion)

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from covey.arrays import Floats, Hashes, Indices, Integers, Positions
-from covey.similarity.checkpoint import Checkpoint, Keys, pair_keys
+from covey.similarity.checkpoint import Checkpoint, Keys, OtherRunError, pair_keys
 from covey.similarity.collection import Collection, Representatives
 from covey.similarity.equal import Distinct
 from covey.similarity.space import Space
@@ -44,7 +44,7 @@ def _check_values(collection: Collection, checkpoint: Checkpoint, numbers: Integ
     differ = np.flatnonzero(~(np.abs(now - before) <= TOLERANCE * np.maximum(np.abs(now), np.abs(before))))
     if differ.size:
         a, b = collection.rows[i[differ[0]]], collection.rows[j[differ[0]]]
-        raise ValueError(
+        raise OtherRunError(
             f"checkpoint must be of the same similarity, but that of objects {a} and {b} is {now[differ[0]]:.8g}, and "
             f"{before[differ[0]]:.8g} in {checkpoint.path!r}; choose another file, or remove that one."
         )
@@ -133,8 +133,11 @@ class KeptSpace(Space):
     def _parts(self, i: Indices, j: Indices, keys: Keys) -> Iterator[Floats]:
         """Yield the similarities of pairs whose keys are given, each part as soon as it is in the checkpoint."""
         values, known = self._checkpoint.look_up(keys)
+        failed = known & np.isnan(values)
         if self.failures is None:
-            known &= ~np.isnan(values)  # it failed in a run that went on in spite of this; perhaps it does not any more
+            known &= ~failed  # these failed in a run that went on in spite of it; perhaps they do not any more
+        elif failed.any():
+            self.failures.note(int(failed.sum()), ["The checkpoint says so of pairs that failed before."])
         self._checkpoint.n_saved += int(known.sum())
         missing = np.flatnonzero(~known)
         start = n_done = 0

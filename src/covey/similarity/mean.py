@@ -18,6 +18,7 @@ import numpy as np
 from covey.arrays import Floats, Indices, Integers
 from covey.similarity.pairs import draw_pairs
 from covey.similarity.space import ScoredPairs, Space
+from covey.similarity.sums import Total, added, mean_and_deviation, mean_of, total_of
 
 FEW_PAIRS = 20_000
 """Up to this number of pairs, which is that of 200 objects, all are scored. A sample would save at most 18 000
@@ -78,12 +79,14 @@ def mean_similarity(
     n_pairs, n_different = n * (n - 1) // 2, space.n_left * (space.n_left - 1) // 2
     if n_different <= max(FEW_PAIRS, n_sampled):
         pairs = space.score_pairs(*draw_pairs(space.n_left, n_different, rng), counted=counted)
-        mean = mean_of_all(space, multiplicity, float(_weighted(pairs, multiplicity).sum()))
+        counts = multiplicity[pairs.i] * multiplicity[pairs.j]
+        mean = mean_of_all(space, multiplicity, total_of(pairs.forward / 2 + pairs.backward / 2, counts))
         return Homogeneity(mean, 0.0, space.n_evaluations - before), pairs
     pairs, similarities = _sample(space, multiplicity, draw_pairs(n, n_sampled, rng), counted)
     # Pairs are drawn without replacement, so that the error shrinks to 0 as the sample approaches all pairs.
-    error = float(similarities.std(ddof=1) * np.sqrt((1 - n_sampled / n_pairs) / n_sampled))
-    return Homogeneity(float(similarities.mean()), error, space.n_evaluations - before), pairs
+    mean, deviation = mean_and_deviation(similarities)
+    error = float(deviation * np.sqrt((1 - n_sampled / n_pairs) / n_sampled))
+    return Homogeneity(mean, error, space.n_evaluations - before), pairs
 
 
 def as_threshold(mean: float) -> float:
@@ -91,7 +94,7 @@ def as_threshold(mean: float) -> float:
     return mean - ROUNDING * abs(mean)
 
 
-def mean_of_all(space: Space, multiplicity: Integers, total: float) -> float:
+def mean_of_all(space: Space, multiplicity: Integers, total: Total) -> float:
     """Return the mean over all pairs, given the sum over the pairs of different objects.
 
     The pairs of copies are added here.
@@ -99,16 +102,9 @@ def mean_of_all(space: Space, multiplicity: Integers, total: float) -> float:
     several = np.flatnonzero(multiplicity > 1).astype(np.int32)
     if several.size:
         m = multiplicity[several]
-        total += float((m * (m - 1) / 2 * space.of_copies(several)).sum())
+        total = added([total, total_of(space.of_copies(several), m * (m - 1) / 2)])
     n = int(multiplicity.sum())
-    return total / (n * (n - 1) / 2)
-
-
-def _weighted(pairs: ScoredPairs, multiplicity: Integers) -> Floats:
-    """Return the similarity of each pair, averaged over both directions and multiplied by the number of pairs that it
-    stands for.
-    """
-    return multiplicity[pairs.i] * multiplicity[pairs.j] * (pairs.forward / 2 + pairs.backward / 2)
+    return mean_of(total, n * (n - 1) // 2)
 
 
 def _sample(

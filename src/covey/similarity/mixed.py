@@ -73,4 +73,4 @@ class MixedRows:
 
         It is positive also for a column of equal numbers, and so small there that any other number is out of range.
         """
-        return np.maximum(self.highest - self.lowest, np.finfo(np.float64).tiny)
+        return np.maximum(self.highest - self.lowest, np.finfo(np.float64).smallest_subnormal)

@@ -108,7 +108,7 @@ MEASURES = {
         term="dot",
         with_itself=lambda a: a,
         estimate=lambda products, a, b: products,
-        slack=lambda rounding, a, b: 2 * (rounding.relative * np.sqrt(a * b.max()) + rounding.absolute),
+        slack=lambda rounding, a, b: 2 * (rounding.relative * np.sqrt(a) * np.sqrt(b.max()) + rounding.absolute),
         estimate_of=lambda similarity: similarity,
         is_product=True,
     ),

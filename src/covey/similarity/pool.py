@@ -22,8 +22,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from covey.arrays import Floats, Indices
 from covey.runtime.executor import reaches_other_machines
+from covey.runtime.steps import Steps
 from covey.runtime.workers import LOST, Outcome, Shared, UnsendableError, attempt, has_arrived
-from covey.similarity.steps import Steps
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
@@ -99,32 +99,42 @@ class Pool:
         Every call on one pool must pass the same caller.
         """
         if self._steps is None:
-            self._steps = Steps(caller.unit)
+            self._steps = Steps(1, caller.unit)
         if not reaches_other_machines(self._n_jobs) and effective_n_jobs(self._n_jobs) == 1:
             yield from self._here(caller, i, j)
             return
-        for part in self._here(caller, i, j):
-            yield part
-            i, j = i[part[0].size :], j[part[0].size :]
-            seconds = self._steps.seconds / self._steps.n_done
-            if (self._steps.n_done >= TIMED or self._steps.seconds > WORTH_IT) and seconds * i.size > WORTH_IT:
+        n_here = 0
+        for step in self._steps.over(i.size):
+            if self._is_worth_it(i.size - step.start):
                 break
-        else:
+            yield answer(caller, i[step], j[step])
+            n_here = step.stop
+        i, j = i[n_here:], j[n_here:]
+        if not i.size:
             return
         try:
-            for part in self._share_out(caller, i, j, seconds):
+            for part in self._share_out(caller, i, j, self._steps.seconds / self._steps.n_done):
                 yield part
                 i, j = i[part[0].size :], j[part[0].size :]
         except UnsendableError as error:
             self._n_jobs = 1
             warn_once(caller.similarity, error)
             yield from self._here(caller, i, j)
+        except BaseException:
+            self._shared = None  # its file is removed now, and not when nobody has the pool any more
+            raise
+
+    def _is_worth_it(self, n_left: int) -> bool:
+        """Say whether so many pairs are worth other processes. As long as few pairs were timed, none are."""
+        assert self._steps is not None
+        n_timed, seconds = self._steps.n_done, self._steps.seconds
+        return (n_timed >= TIMED or seconds > WORTH_IT) and seconds / n_timed * n_left > WORTH_IT
 
     def _here(self, caller: Caller, i: Indices, j: Indices) -> Iterator[Part]:
         """Let this process do the work, in short steps."""
         assert self._steps is not None
-        for values in self._steps.run(caller, i, j):
-            yield values, caller.notes()
+        for step in self._steps.over(i.size):
+            yield answer(caller, i[step], j[step])
 
     def _share_out(self, caller: Caller, i: Indices, j: Indices, seconds: float) -> Iterator[Part]:
         """Let the workers compute batches of pairs, which take so many seconds each, and yield the values in order.

@@ -16,7 +16,6 @@ from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection
 from covey.similarity.content import code_fingerprint
 from covey.similarity.failures import OnError
-from covey.similarity.fingerprints import data_fingerprint
 from covey.similarity.kept import kept
 
 Path = str | os.PathLike[str] | None
@@ -78,8 +77,8 @@ def finished_parts(collection: Collection, parameters: Mapping[str, Any], **othe
     if checkpoint is None or collection.remembers:
         return None
     plain = {name: value for name, value in parameters.items() if name.rsplit("__", 1)[-1] not in WITHOUT_EFFECT}
-    data = f"{data_fingerprint(collection.rows, collection.content_hashes()):016x}"
-    checkpoint.begin_run({name: _in_short(value) for name, value in {**plain, "X": data, **others}.items()})
+    depends_on = {**plain, "X": collection.fingerprint(), **others}
+    checkpoint.begin_run({name: _in_short(value) for name, value in depends_on.items()})
     return checkpoint
 
 

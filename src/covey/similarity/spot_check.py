@@ -138,8 +138,8 @@ def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
 
 def _differ(before: Floats, now: Floats) -> Indices:
     """Return where two arrays of answers differ by more than rounding. Two failures are the same."""
-    scale = max(np.nanmax(np.abs(before), initial=0.0), np.nanmax(np.abs(now), initial=0.0))
-    same = (np.abs(before - now) <= TOLERANCE * scale) | (np.isnan(before) & np.isnan(now))
+    scale = max(np.nanmax(np.abs(before), initial=0.0), np.nanmax(np.abs(now), initial=0.0)) or 1.0
+    same = (np.abs(before / scale - now / scale) <= TOLERANCE) | (np.isnan(before) & np.isnan(now))
     return np.flatnonzero(~same).astype(np.int32)
 
 

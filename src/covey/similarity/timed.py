@@ -97,6 +97,7 @@ class TimedPool:
                     yield answered
         except BaseException:
             _stop(self._workers)  # they may be at work on calls that nobody waits for
+            self._shared = None  # its file is removed now, and not when nobody has the pool any more
             raise
 
     def _hand_out(self, waiting: Calls, i: Indices, j: Indices) -> None:

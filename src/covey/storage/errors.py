@@ -3,6 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+LONGEST = 500
+"""How many characters of what another library says are repeated. It may quote a whole file. The value is a matter of
+taste."""
+
 
 class FileFormatError(ValueError):
     """A file is damaged, is not what it is said to be, or holds what no version of covey has written.
@@ -28,5 +32,6 @@ def naming(name: str, verdict: str = "cannot be read") -> Iterator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says, in one line and without a full stop."""
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    """Return what an error says, in one line that is not too long, and without a full stop."""
+    line = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]} …"

@@ -46,7 +46,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = check_target(path)
         self._file = _opened(self.path)
-        self._end, self._synced_at = 0, time.monotonic()
+        self._end, self._is_read, self._synced_at = 0, False, time.monotonic()
         try:
             _lock(self._file, self.path)
             self._begin()
@@ -71,13 +71,16 @@ class Journal:
             block = _read_block(self._file, self._end, size)
             if block is None:
                 self._cut_off(size)
-                return
+                break
             kind, content = block
             self._end += HEADER.size + CHECKSUM.size + len(content)
             yield kind, content
+        self._is_read = True
 
     def append(self, kind: int, content: bytes) -> None:
         """Write a block. It is on the disk at the latest when `SYNC_SECONDS` have passed and another one follows."""
+        if not self._is_read:
+            raise RuntimeError("All blocks of a journal must be read before one is appended.")
         header = HEADER.pack(MARK, kind, len(content), zlib.crc32(content))
         block = b"".join([header, CHECKSUM.pack(zlib.crc32(header)), content])
         self._file.seek(self._end)

@@ -11,7 +11,8 @@ from typing import IO, Any
 
 from covey.runtime.extras import require
 from covey.runtime.progress import Bar
-from covey.storage.limits import MOST_RATIO, justified
+from covey.storage.errors import first_line
+from covey.storage.limits import OPTION, allowed, limit_in_words
 
 Share = Callable[[], float]
 """A function that says which share of a file has been read, from 0 to 1."""
@@ -34,7 +35,7 @@ class _ZstdReader(RawIOBase):
     def __init__(self, file: Any) -> None:
         self._file, self._new_frame = file, require("zstandard", "cli").ZstdDecompressor().decompressobj
         self._frame: Any = None
-        self._packed, self._unpacked = b"", b""
+        self._packed, self._unpacked = b"", memoryview(b"")
 
     def readable(self) -> bool:
         return True
@@ -47,9 +48,10 @@ class _ZstdReader(RawIOBase):
             if not packed:
                 return 0
             self._frame = self._frame or self._new_frame()
-            self._unpacked, self._packed = self._frame.decompress(packed), b""
+            self._unpacked, self._packed = memoryview(self._frame.decompress(packed)), b""
             if self._frame.eof:
                 self._packed, self._frame = self._frame.unused_data, None
+        # Views copy nothing: a step may yield 32 MiB, of which the caller may take a few kilobytes at a time.
         part, self._unpacked = self._unpacked[: len(buffer)], self._unpacked[len(buffer) :]
         buffer[: len(part)] = part
         return len(part)
@@ -66,7 +68,21 @@ def _zstd(file: Any, mode: str, **options: Any) -> Any:
     return require("zstandard", "cli").open(file, mode, **options)
 
 
-PACKED: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open, ".zst": _zstd}
+def _gzip(file: Any, mode: str, **options: Any) -> Any:
+    """Open a .gz file, as `gzip.open` does.
+
+    What is written says neither when it was written nor what the file was called at that time, which is a temporary
+    name. Equal contents then make equal files.
+    """
+    if mode == "rb":
+        return gzip.open(file, mode)
+    raw = file.open("wb")
+    packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+    packed.myfileobj = raw  # closes the file beneath with it, as for files that GzipFile opens itself
+    return TextIOWrapper(packed, **options) if "t" in mode else packed
+
+
+PACKED: dict[str, Any] = {".bz2": bz2.open, ".gz": _gzip, ".xz": lzma.open, ".zst": _zstd}
 """The function that opens a packed file, by the file's last suffix."""
 
 
@@ -85,7 +101,7 @@ def open_text(
     """Yield the text in a file, unpacked if its name says so, and a function that says which share has been read.
 
     The function `encoding` returns the encoding of a text that begins with the bytes which it gets; by default it is
-    UTF-8. The progress bar watches the same share. A packed file that unpacks to more than its size justifies raises
+    UTF-8. The progress bar watches the same share. A packed file that unpacks to more than is allowed raises
     ValueError.
     """
     size = max(path.stat().st_size, 1)
@@ -104,21 +120,27 @@ def open_text(
 
 
 class _Capped(RawIOBase):
-    """The unpacked bytes of a file of `size` bytes, up to what that size justifies."""
+    """The unpacked bytes of a file of `size` bytes, up to what is allowed."""
 
     def __init__(self, content: Any, size: int) -> None:
-        self._content, self._size, self._left = content, size, justified(size)
+        self._content, self._size, self._left = content, size, allowed(size)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        part = self._content.read(len(buffer))
+        try:
+            part = self._content.read(len(buffer))
+        except Exception as error:  # each library has errors of its own for what is damaged
+            done = allowed(self._size) - self._left
+            raise ValueError(
+                f"what follows after the first {done} unpacked bytes is damaged ({first_line(error)})"
+            ) from error
         self._left -= len(part)
         if self._left < 0:
             raise ValueError(
-                f"it unpacks to more than {justified(self._size) / 2**20:.0f} MiB, {MOST_RATIO} times its size or "
-                "more, which may be an attack on memory; if it is your own, unpack it first"
+                f"it unpacks to more than {limit_in_words(self._size)}, which may be an attack on memory; if you trust "
+                f"it, pass a larger {OPTION}, or unpack it first"
             )
         buffer[: len(part)] = part
         return len(part)

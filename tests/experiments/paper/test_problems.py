@@ -1,8 +1,11 @@
 """The paper's problems: how they are split, what is shown of them, and what the paper says of them."""
 
 import numpy as np
+import pytest
 
+from covey import datasets
 from covey.experiments import METHODS, PAPER_METHODS, PROBLEMS
+from covey.experiments.paper import problems
 
 
 def test_the_papers_rows_are_all_there():
@@ -33,3 +36,19 @@ def test_cards_show_what_a_person_wrote_and_the_largest_entries():
     assert (card.title, card.lines) == ("Re: cars", ("I like this one.", "It is red."))
     card = PROBLEMS["WhoTracks.me"].card({"a": 0.1, "b": 0.5, "c": 0.1})
     assert (card.title, card.lines) == ("3 contacted", ("b: 0.5", "a: 0.1", "c: 0.1"))
+
+
+def test_data_are_downloaded_only_with_permission(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.delenv("COVEY_DATA", raising=False)
+    monkeypatch.setattr("covey.datasets.files.SYSTEM", ())
+    for fetcher in ("fetch_openml", "fetch_20newsgroups"):
+        monkeypatch.setattr(f"sklearn.datasets.{fetcher}", lambda *args, name=fetcher, **options: asked.append(name))
+    for name in ("Fashion-MNIST", "20 Newsgroups"):
+        with pytest.raises(datasets.MissingDataError):
+            PROBLEMS[name].load(0, tmp_path)
+    assert asked == []
+    for problem in problems.DOWNLOADED.values():
+        with pytest.raises((AttributeError, FileNotFoundError)):  # because the fetchers of this test give nothing
+            problem.load(0, tmp_path)
+    assert sorted(set(asked)) == ["fetch_20newsgroups", "fetch_openml"]

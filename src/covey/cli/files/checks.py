@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from covey.cli.files.standard import name_of
 from covey.storage.errors import FileFormatError
-from covey.storage.limits import FREE, MOST_RATIO, justified
+from covey.storage.limits import FREE, MOST_RATIO, OPTION, allowed
 
 BYTES_OF_CELL = 8
 """What a value of a table takes in memory at least: a float64, or a pointer to an object."""
@@ -28,10 +28,10 @@ def check_full_enough(path: str, n_rows: int, n_columns: int, n_values: int) -> 
 
 
 def check_width(path: str, width: int, size: int) -> None:
-    """Refuse more columns than a file of this size justifies, since covey keeps a number or two for each of them."""
-    most = justified(size) // BYTES_OF_CELL
+    """Refuse more columns than a file of this size may have, since covey keeps a number or two for each of them."""
+    most = allowed(size) // BYTES_OF_CELL
     if width > most:
         raise FileFormatError(
-            f"{name_of(path)} numbers its columns or rows up to {width}, but a file of {size} bytes justifies {most} "
-            "at most; number them without large gaps."
+            f"{name_of(path)} numbers its columns or rows up to {width}, but a file of {size} bytes may have {most} "
+            f"at most; number them without large gaps, or pass a larger {OPTION} ({BYTES_OF_CELL} bytes for each)."
         )

@@ -1,5 +1,6 @@
 """Numbers in columns, and what stands there instead of one."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,24 @@ def as_numbers(column: Any, decimal: str = ".") -> NDArray[np.float64]:
         if decimal != ".":
             column = column.str.replace(".", "no point", regex=False).str.replace(decimal, ".", regex=False)
         numbers = pandas.to_numeric(column, errors="coerce")
+        if not _reads_exactly():
+            precise = pandas.Series([_float(text) for text in column], dtype=np.float64)
+            numbers = precise.where(numbers.notna().to_numpy())
     else:
         plain = [None if isinstance(value, bool | np.bool_ | dict | list) else value for value in column]
         numbers = pandas.to_numeric(pandas.Series(plain, dtype=object).map(_float), errors="coerce")
     return np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+PRECISE = "6.477126416320833e-78"
+"""A number that pandas 3.0 reads with a wrong last digit, and pandas 3.1 as Python does."""
+
+
+@cache
+def _reads_exactly() -> bool:
+    """Whether pandas reads a text as the float that is nearest to it, as Python does."""
+    pandas = require("pandas", "cli")
+    return bool(pandas.to_numeric(pandas.Series([PRECISE]))[0] == float(PRECISE))
 
 
 def _float(value: Any) -> float:

@@ -1,19 +1,17 @@
 """Parquet: tables whose columns have names and types, read and written block by block."""
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
 from covey.cli.files.block import Block
-from covey.cli.files.checks import BYTES_OF_CELL, check_names
+from covey.cli.files.checks import check_names
 from covey.cli.files.how import How
 from covey.cli.files.opening import as_file
+from covey.cli.files.pages import check_pages
 from covey.cli.files.standard import name_of
 from covey.runtime.extras import require
-from covey.storage.errors import FileFormatError
-from covey.storage.limits import MOST_RATIO, justified
 
 
 def read_parquet(path: str, how: How) -> Iterator[Block]:
@@ -21,8 +19,7 @@ def read_parquet(path: str, how: How) -> Iterator[Block]:
     parquet = require("pyarrow.parquet", "cli")
     with ExitStack() as stack:
         place = stack.enter_context(as_file(path))
-        if how.whole:
-            check_declared_rows(path, place)
+        check_pages(path, place)
         file = stack.enter_context(parquet.ParquetFile(place))
         names = list(types_of(path, file))
         done = 0
@@ -44,22 +41,6 @@ def frame_of(table: Any) -> Any:
     table.validate(full=True)  # otherwise bytes that are no text would be noticed only when they are printed
     # Without pandas' own metadata, what was an index in pandas is a column like the others.
     return table.to_pandas(types_mapper=require("pandas", "cli").ArrowDtype, ignore_metadata=True)
-
-
-def check_declared_rows(path: str, place: str) -> None:
-    """Refuse a file that declares many more values than its size justifies, before it is read as a whole.
-
-    `path` is what the user calls the file, and `place` is where it lies.
-    """
-    parquet = require("pyarrow.parquet", "cli")
-    declared, size = parquet.read_metadata(place), os.path.getsize(place)
-    n_rows = max(declared.num_rows, sum(declared.row_group(at).num_rows for at in range(declared.num_row_groups)))
-    if n_rows * declared.num_columns * BYTES_OF_CELL > justified(size):
-        raise FileFormatError(
-            f"{name_of(path)} declares {n_rows} rows of {declared.num_columns} columns, which take more than "
-            f"{MOST_RATIO} times the {size} bytes of the file and may be an attack on memory; if it is your own, save "
-            "it as CSV."
-        )
 
 
 class ParquetWriter:

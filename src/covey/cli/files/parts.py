@@ -13,7 +13,8 @@ from covey.cli.files.block import Block
 from covey.cli.files.formats import Format, format_of
 from covey.cli.files.nested import top_of
 from covey.cli.files.opening import check_exists
-from covey.cli.files.parquet import check_declared_rows, frame_of, types_of
+from covey.cli.files.pages import check_pages
+from covey.cli.files.parquet import frame_of, types_of
 from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError
 from covey.runtime.extras import require
@@ -76,7 +77,7 @@ def parts_of(paths: Sequence[str], form: str | None = None) -> list[Part]:
             raise MisuseError(f"only Parquet files can be read by --dask, got {path}; leave out --dask.")
         check_exists(path)
         with naming(path, Format.parquet.facts.verdict):
-            check_declared_rows(path, path)
+            check_pages(path, path)
             with require("pyarrow.parquet", "cli").ParquetFile(path) as file:
                 types = types_of(path, file)
                 sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]

@@ -1,6 +1,5 @@
 """Rows into files, whole or not at all, and never over a file that is there unless the user asks for it."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -19,6 +18,7 @@ from covey.cli.files.parquet import ParquetWriter
 from covey.cli.files.paths import check_output
 from covey.cli.files.standard import STANDARD
 from covey.cli.files.svmlight import write_svmlight
+from covey.cli.terminal import VisibleOutput
 from covey.runtime.extras import require
 from covey.storage.packed import open_packed
 from covey.storage.whole import whole
@@ -48,7 +48,7 @@ def writer(path: str, form: str | None = None, *, force: bool = False) -> Iterat
         if kind in FILE_WRITERS:
             put: Writer = stack.enter_context(FILE_WRITERS[kind](stack.enter_context(whole(path))))
         else:
-            put = TEXT_WRITERS[kind](sys.stdout if path == STANDARD else _text(stack, path))
+            put = TEXT_WRITERS[kind](VisibleOutput() if path == STANDARD else _text(stack, path))
         yield _same_columns(put)
 
 
@@ -111,9 +111,12 @@ def _typed(column: Any, decimal: str) -> Any:
     """Return a column of texts as whole numbers if all of them are such, or as numbers with gaps."""
     pandas = require("pandas", "cli")
     try:
-        return pandas.to_numeric(column)
+        whole = pandas.to_numeric(column)
     except (ValueError, TypeError):
-        return pandas.Series(as_numbers(column, decimal), index=column.index)
+        whole = None
+    if whole is not None and not pandas.api.types.is_float_dtype(whole):
+        return whole
+    return pandas.Series(as_numbers(column, decimal), index=column.index)
 
 
 def _named(block: Block) -> Any:

@@ -1,6 +1,7 @@
 """The data sets of the paper's experiments, split into clusters to represent and objects to classify."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,12 +99,26 @@ def _profile(profile: dict[Any, float]) -> Card:
     return Card.of_profile(f"{len(profile)} contacted", profile)
 
 
+def _images(download: bool) -> Problem:
+    """Fashion-MNIST."""
+    split = _official(partial(datasets.load_fashion_mnist, download=download), "data")
+    return Problem(split, drawn=False, card=_image, paper=TABLE_1[FASHION])
+
+
+def _posts(download: bool) -> Problem:
+    """20 Newsgroups."""
+    split = _official(partial(datasets.load_20newsgroups, download=download), "texts")
+    return Problem(split, drawn=False, card=_post, paper=TABLE_1[NEWS])
+
+
 PROBLEMS = {
-    FASHION: Problem(_official(datasets.load_fashion_mnist, "data"), drawn=False, card=_image, paper=TABLE_1[FASHION]),
-    NEWS: Problem(_official(datasets.load_20newsgroups, "texts"), drawn=False, card=_post, paper=TABLE_1[NEWS]),
+    FASHION: _images(download=False),
+    NEWS: _posts(download=False),
     NETWORK: Problem(_halved(_hosts), card=_profile, paper=TABLE_1[NETWORK]),
     EMAIL: Problem(_halved(_members), card=_profile),
     SITES: Problem(_halved(_sites), card=_profile),
     BLOBS: Problem(_blobs, similarity=from_distance("euclidean")),
     SPIRALS: Problem(_spirals, similarity=from_distance("euclidean")),
 }
+DOWNLOADED = {FASHION: _images(download=True), NEWS: _posts(download=True)}
+"""The problems whose data scikit-learn can download, with permission to do so."""

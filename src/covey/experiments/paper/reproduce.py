@@ -6,7 +6,7 @@ from typing import Any
 
 from covey.datasets.files import MissingDataError
 from covey.experiments.paper.methods import METHODS
-from covey.experiments.paper.problems import PROBLEMS
+from covey.experiments.paper.problems import DOWNLOADED, PROBLEMS
 from covey.experiments.paper.specs import PAPER
 from covey.experiments.records import FILE, QUICK_FILE, read_records
 from covey.experiments.runner import report, with_k
@@ -33,6 +33,7 @@ def reproduce(
     quick: bool = False,
     seeds: int | None = None,
     data_home: Any = None,
+    download: bool = False,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Path:
@@ -48,17 +49,17 @@ def reproduce(
     seeds : int, optional
         How often what is drawn at random is repeated; 5 by default, 2 if quick.
     data_home : path, optional
-        Where the loaders look first. Data sets that are not on the machine and cannot be fetched are left out.
+        Where the loaders look first. Data sets that are not on the machine are left out.
+    download : bool, default=False
+        Whether the loaders may download what is not on the machine.
     n_jobs : int or None, default=None
     verbose : int, default=0
         1 shows a progress bar on a terminal.
     """
     _check_folder(Path(folder))
-    problems, missing = _present(data_home, verbose)
-    recorded = {record.problem for record in read_records(folder, quick)}
-    for name, sentence in missing.items():
-        if name in recorded:
-            raise ValueError(f"folder {str(folder)!r} has results of {name}, whose data are not there now: {sentence}")
+    problems, missing = _present(PROBLEMS | DOWNLOADED if download else PROBLEMS, data_home, verbose)
+    for name in missing.keys() & {record.problem for record in read_records(folder, quick)}:
+        raise ValueError(f"folder {str(folder)!r} has results of {name}, whose data are not there now: {missing[name]}")
     made = report(
         folder,
         PAPER,
@@ -83,11 +84,11 @@ def _check_folder(folder: Path) -> None:
         raise FileExistsError(f"folder {str(folder)!r} holds other things; choose a new one.")
 
 
-def _present(data_home: Any, verbose: int) -> tuple[dict[str, Problem], dict[str, str]]:
-    """The problems whose data are here or can be fetched, and a sentence about each of the others."""
+def _present(problems: dict[str, Problem], data_home: Any, verbose: int) -> tuple[dict[str, Problem], dict[str, str]]:
+    """Those of the problems whose data can be had, and a sentence about each of the others."""
     there, missing = {}, {}
-    with progress("looking for data", len(PROBLEMS), "sets", shown=verbose > 0) as bar:
-        for name, problem in PROBLEMS.items():
+    with progress("looking for data", len(problems), "sets", shown=verbose > 0) as bar:
+        for name, problem in problems.items():
             bar.note(name)
             try:
                 problem.load(0, data_home)

@@ -58,8 +58,12 @@ def _restore_dates(state: dict[str, Any], classes: NDArray[Any]) -> None:
     if classes.dtype.kind not in "mM":
         return
     [selector] = state["selector_"].values()
+    entries = selector["state"]["prototypes_"]["dict"]
+    # This is checked before there is an object for each date, of which a small file may hold millions.
+    if classes.shape != (len(entries),):
+        raise ValueError("classes_ must be the labels of the prototypes")
     dates = [{"scalar": write_scalar(label)} for label in classes]
-    for date, entry in zip(dates, selector["state"]["prototypes_"]["dict"], strict=True):
+    for date, entry in zip(dates, entries, strict=True):
         entry[0] = entry[1]["Prototype"]["label"] = date
     if "stopped_by_" in selector["state"]:
         for date, entry in zip(dates, selector["state"]["stopped_by_"]["dict"], strict=True):

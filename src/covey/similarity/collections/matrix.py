@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from covey.arrays import Hashes, Positions
 from covey.similarity.collection import Collection
+from covey.similarity.content import code_fingerprint
 from covey.similarity.equal import Distinct, distinct_in_matrix
 from covey.similarity.inputs import check_input
 from covey.similarity.matrices import looks_like_distances
@@ -73,6 +74,11 @@ class MatrixCollection(Collection):
             "similarity that compares them."
         )
 
+    def fingerprint(self) -> str:
+        matrix = self.objects
+        entries = [matrix.data, matrix.indices, matrix.indptr] if sp.issparse(matrix) else [matrix]
+        return code_fingerprint(self.rows, entries)
+
     def _joined(self, parts: Sequence[Collection]) -> Collection:
         raise TypeError(
             "Objects of different precomputed matrices cannot be joined, because nothing says how similar they are to "
@@ -122,8 +128,8 @@ def _check_entries(matrix: Any, similarity: Similarity) -> None:
     if matrix.max() >= LARGEST or matrix.min() <= -LARGEST:
         value, where = first_marked(matrix, np.abs(matrix.data if sp.issparse(matrix) else matrix) >= LARGEST)
         raise ValueError(
-            f"X must hold numbers below {LARGEST:g} in magnitude when it is precomputed, so that their sums stay "
-            f"finite, got {value} at {where}; scale X down."
+            f"X must hold numbers below {LARGEST:g} in magnitude when it is precomputed, so that they can be "
+            f"computed with, got {value} at {where}; scale X down."
         )
 
 

@@ -24,7 +24,7 @@ from covey.similarity.inputs import check_input, check_same_kind
 from covey.similarity.named import measure_of
 from covey.similarity.numbers import check_domain
 from covey.similarity.rows import CsrRows
-from covey.similarity.similarity import LARGEST, Measure, Similarity
+from covey.similarity.similarity import LARGEST_TERM, Measure, Similarity
 from covey.similarity.spaces.rows import RowSpace
 
 
@@ -150,10 +150,10 @@ def _are_plain(profiles: list[Any]) -> bool:
     values = list(chain.from_iterable(map(dict.values, profiles)))
     if not set(map(type, values)) <= {float}:
         return False
-    return not values or bool(np.abs(np.fromiter(values, dtype=np.float64, count=len(values))).max() < LARGEST)
+    return not values or bool(np.abs(np.fromiter(values, dtype=np.float64, count=len(values))).max() < LARGEST_TERM)
 
 
 def _is_finite_number(value: Any) -> bool:
     if type(value) is float or type(value) is int:  # this answers nearly all calls quickly
-        return -LARGEST < value < LARGEST
+        return -LARGEST_TERM < value < LARGEST_TERM
     return isinstance(value, Real | Decimal | np.bool_) and math.isfinite(value)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Floats, Indices, Positions
+from covey.runtime.steps import Steps
 from covey.similarity.failures import MOST_EXAMPLES
 from covey.similarity.pool import Pool
 from covey.similarity.similarity import LARGEST, Similarity
 from covey.similarity.space import Space
-from covey.similarity.steps import Steps
 from covey.similarity.timed import TimedPool
 
 
@@ -239,7 +239,8 @@ class FunctionSpace(Space):
 
     def parts(self, i: Indices, j: Indices) -> Iterator[Floats]:
         if self.threaded:
-            yield from self._steps.run(lambda a, b: self.executor.in_batches(self._evaluate, a, b, fewest=1), i, j)
+            for step in self._steps.over(i.size):
+                yield self.executor.in_batches(self._evaluate, i[step], j[step], fewest=1)
             return
         start = 0
         for values, notes in self._pool.parts(self._caller, i, j):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from covey.arrays import Floats, Indices, Integers
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
+from covey.similarity.sums import Total, added, mean_of, total_of
 
 CHUNK = 1 << 16
 """About how many entries are summed at a time. They take half a megabyte."""
@@ -37,13 +38,14 @@ class MatrixSpace(Space):
         return self._similarity.convert(np.asarray(self._matrix.diagonal(), dtype=np.float64))
 
     def mean(self, multiplicity: Integers) -> float | None:
-        n, total, step = int(multiplicity.sum()), 0.0, CHUNK // self.n_right + 1
+        n, step = int(multiplicity.sum()), CHUNK // self.n_right + 1
+        totals: list[Total] = []
         for start in range(0, self.n_left, step):
-            block: Floats = self.estimates(slice(start, start + step), slice(None)) * multiplicity
+            block: Floats = self.estimates(slice(start, start + step), slice(None))
             every = np.arange(len(block))
             block[every, start + every] *= 1 - 1 / multiplicity[start + every]  # an object makes no pair with itself
-            total += float((block.sum(axis=1) * multiplicity[start : start + step]).sum())
-        return total / (n * (n - 1))
+            totals.append(total_of(block, multiplicity[start : start + step, None] * multiplicity))
+        return mean_of(added(totals), n * (n - 1))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         block = self._matrix[rows, columns]

@@ -1,5 +1,6 @@
 """The space of rows of numbers under a similarity that is made of one sum over coordinates."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 from covey.arrays import Floats, Indices, Integers, Positions
 from covey.similarity.bounds import SHORTEST, WIDEST, Bounds
 from covey.similarity.rows import Rows
-from covey.similarity.similarity import LARGEST, Measure, Rounding, Similarity
+from covey.similarity.similarity import LARGEST_TERM, Measure, Rounding, Similarity
 from covey.similarity.space import Space, UpperBounds
+from covey.similarity.sums import unit_of
 
 
 class RowSpace(Space):
@@ -49,12 +51,14 @@ class RowSpace(Space):
         terms = rows.own_terms(self._measure.term)
         if self._measure.term is None:
             return terms
-        # Squared lengths are multiplied with each other, and products of rows must not overflow in the rows' type.
+        # Products of rows must not overflow in the rows' type. But for the dot product itself, squared lengths are also
+        # multiplied with each other.
         info = np.finfo(rows.precision)
-        too_long = np.flatnonzero(~(terms < min(LARGEST, float(info.max) / 4)))
+        most = np.inf if self._measure.is_product and not self._measure.ignores_length else LARGEST_TERM
+        too_long = np.flatnonzero(~(terms < min(most, float(info.max) / 4)))
         _refuse(rows, names[too_long], "large", "down")
         if self._measure.ignores_length:  # rows are also divided by their lengths, which must not vanish
-            short = np.flatnonzero(terms < max(1 / LARGEST, float(info.tiny) / float(info.eps)))
+            short = np.flatnonzero(terms < max(1 / LARGEST_TERM, float(info.tiny) / float(info.eps)))
             _refuse(rows, names[short[rows.nonzero(short)]], "small", "up")
         return terms
 
@@ -78,9 +82,12 @@ class RowSpace(Space):
         if self._measure.ignores_length:
             weights *= np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
             own = (own > 0).astype(np.float64)
-        total = self._left.weighted_sum(weights)
-        # NumPy's `sum` always adds in the same order, while that of a BLAS product depends on the number of threads.
-        return float(((total * total).sum() - (multiplicity * own).sum()) / (n * (n - 1)))
+        # Rows are as long as the roots of their own terms. Very long or short ones are scaled by a power of 2.
+        unit = math.ldexp(1.0, math.frexp(unit_of(own))[1] // 2)
+        total = self._left.weighted_sum(weights / unit)
+        # The columns of sets come in another order in each process, and `fsum` gives the same sum in any order.
+        ordered = math.fsum(total * total) - (multiplicity * (own / unit / unit)).sum()
+        return float(ordered / (n * (n - 1)) * unit * unit)
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         assert self._measure.estimate is not None

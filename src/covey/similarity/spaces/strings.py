@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices
 from covey.runtime.extras import require
+from covey.runtime.steps import in_steps
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 
@@ -41,6 +42,7 @@ class StringSpace(Space):
         self._process = require("rapidfuzz.process", "text")
         self._distance = getattr(require("rapidfuzz.distance", "text"), MODULES[similarity.function])
         self._left, self._right = left, right
+        self._step = 1  # how many rows of a block are computed at a time, as far as experience has shown
         self.exact_up_to = EXACT_UP_TO if max(map(len, left), default=0) <= SHORT else 0
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
@@ -51,7 +53,14 @@ class StringSpace(Space):
 
         This is many times faster than pair by pair, because rapidfuzz prepares each string only once.
         """
-        return self._similarities(self._process.cdist, self._left[rows], self._right[columns])
+        left, right = self._left[rows], self._right[columns]
+        estimates = np.empty((left.size, right.size))
+
+        def estimate(part: slice) -> None:
+            estimates[part] = self._similarities(self._process.cdist, left[part], right)
+
+        self._step = in_steps(left.size, estimate, self._step)
+        return estimates
 
     def slack(self, rows: slice) -> Floats:
         return np.zeros(len(range(*rows.indices(self.n_left))))

@@ -1,0 +1,49 @@
+"""Every selector on every kind of input gives the same bytes in processes that differ in all that must not matter."""
+
+import json
+
+import numpy as np
+import pytest
+
+import covey
+from tests.determinism.settings import TWO_BLAS_THREADS, answers, differences, start
+
+TOGETHER = {
+    "jobs, BLAS threads, a hash seed and a day": (
+        {"n_jobs": 2, "days_later": 1},
+        {**TWO_BLAS_THREADS, "PYTHONHASHSEED": "1"},
+    ),
+    "threads of joblib, blocks of 7 and a random hash seed": (
+        {"backend": "threading", "backend_jobs": 3, "blocks": 7},
+        {"PYTHONHASHSEED": "random"},
+    ),
+    "processes": ({"backend": "loky", "backend_jobs": 2, "eager": True, "only": ["callable", "batched", "sets"]}, {}),
+}
+"""Several settings at once; ``python -m tests.determinism`` has each of them alone."""
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The results of a plain process, and those under each of the settings."""
+    all_settings = {"plain": ({}, {}), **TOGETHER}
+    processes = [start("worker", json.dumps(settings), more) for settings, more in all_settings.values()]
+    return dict(zip(all_settings, map(json.loads, answers(processes)), strict=True))
+
+
+@pytest.mark.parametrize("settings", TOGETHER)
+def test_all_results_have_the_same_bytes(found, settings):
+    other = found[settings]
+    assert len(other) > 150
+    plain = {name: digest for name, digest in found["plain"].items() if name in other}
+    assert len(plain) == len(found["plain"]) or "only" in TOGETHER[settings][0]
+    assert differences(plain, other) == []
+
+
+def test_sets_are_saved_in_the_order_of_their_content(tmp_path):
+    """The order of the elements of a set depends on the process, or, as here, on how the set was made."""
+    colliding = [8 * t for t in range(5)]  # these share one place in the table of a small set
+    sets = set(colliding), set().union(colliding[::-1])
+    assert list(sets[0]) != list(sets[1])
+    for name, notes in zip("ab", sets, strict=True):
+        covey.save(covey.KeepAll().fit(np.eye(2)), tmp_path / name, notes=[notes, frozenset(notes)])
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

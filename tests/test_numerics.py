@@ -1,0 +1,419 @@
+"""Numbers at the edges of floating point: precision, very large and very small values, and very many pairs."""
+
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import covey
+from covey.coverage.gains import as_similarities
+from covey.dask.shards import Means, mean_of_cluster
+from covey.graph.met import HashedPairs
+from covey.selectors.delta_medoids_pairs import EvaluatedSimilarities
+from covey.similarity.collect import collect
+from covey.similarity.mean import mean_similarity
+from covey.similarity.named import resolve
+from covey.similarity.pairs import draw_pairs
+from covey.similarity.sums import added, mean_and_deviation, mean_of, total_of
+
+N_GROUPS, SIZE = 6, 20
+SELECTORS = {
+    "CRS, exact": lambda **options: covey.CRS(5, graph="exact", random_state=0, **options),
+    "CRS, nn-descent": lambda **options: covey.CRS(5, graph="nn-descent", random_state=0, **options),
+    "DeltaMedoids": lambda **options: covey.DeltaMedoids(random_state=0, **options),
+    "DS3": lambda **options: covey.DS3(budget=4, **options),
+    "Sharpened": lambda **options: covey.Sharpened(covey.CRS(5, random_state=0, **options), random_state=0),
+}
+
+
+def separated(similarity="cosine"):
+    """Two classes of groups of rows, in which no two similarities that are compared lie close to each other.
+
+    All coordinates are multiples of 1/64 below 64, which float32 holds exactly. The sums over coordinates are made in
+    float64 from either type, so that they are exact as well, and so are the bits of all similarities.
+    """
+    rng = np.random.default_rng(1)
+    centers = rng.integers(0, 60, size=(N_GROUPS, 8))
+    rows = np.repeat(centers, SIZE, axis=0) + rng.integers(0, 128, size=(N_GROUPS * SIZE, 8)) / 64
+    if similarity in ("jaccard", "hamming"):
+        rows = (rows % 4 > 2).astype(np.float64)
+    return rows, np.repeat(np.arange(N_GROUPS), SIZE) % 2
+
+
+FORMS = {
+    "float32": lambda X: X.astype(np.float32),
+    "big-endian": lambda X: X.astype(">f8"),
+    "big-endian float32": lambda X: X.astype(">f4"),
+    "Fortran order": np.asfortranarray,
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "reversed memory": lambda X: X[::-1].copy()[::-1],
+    "CSR, float32": lambda X: sp.csr_array(X.astype(np.float32)),
+}
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "ruzicka", "jaccard", "hamming"])
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_type_of_numbers_gives_the_same_representatives(name, similarity):
+    X, y = separated(similarity)
+    expected = SELECTORS[name](similarity=similarity).fit(X, y).sample_indices_.tolist()
+    for form, convert in FORMS.items():
+        if form == "CSR, float32" and name in ("CRS, nn-descent", "Sharpened"):
+            continue  # NN-Descent begins differently on sparse rows
+        found = SELECTORS[name](similarity=similarity).fit(convert(X), y).sample_indices_.tolist()
+        assert found == expected, form
+
+
+def scores(X, similarity):
+    """The similarities of all pairs of different rows, in one order."""
+    space = collect(X, resolve(similarity)).space(None)
+    i, j = np.triu_indices(space.n_left, 1)
+    return space.score(i.astype(np.int32), j.astype(np.int32))
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean", "ruzicka"])
+@pytest.mark.parametrize("name", ["CRS, exact", "CRS, nn-descent", "DeltaMedoids", "DS3"])
+def test_rounding_to_float32_keeps_representatives_if_nothing_is_close(name, similarity):
+    """Thirds are rounded by float32, each by less than 2^-24 of itself, so that a similarity moves by less than 1e-6.
+
+    No two similarities, and no similarity and the mean, lie so close together. So every list of neighbors and every
+    cut at the threshold is the same, and the representatives follow from these.
+    """
+    X = np.random.default_rng(5).integers(1, 1000, size=(14, 5)) / 3
+    exact = scores(X, similarity)
+    moved = np.abs(scores(X.astype(np.float32), similarity) - exact).max()
+    gap = np.diff(np.sort(np.append(exact, exact.mean()))).min()
+    assert 0 < 2 * moved < gap
+    fitted = [SELECTORS[name](similarity=similarity).fit(rows) for rows in (X, X.astype(np.float32))]
+    assert fitted[0].sample_indices_.tolist() == fitted[1].sample_indices_.tolist()
+
+
+def exact_cosine(x, y):
+    """The cosine in exact arithmetic, but for the last root."""
+    x, y = ([Fraction(float(value)) for value in row] for row in (x, y))
+    dot, a, b = (sum(p * q for p, q in zip(*pair, strict=True)) for pair in ((x, y), (x, x), (y, y)))
+    return 0.0 if a * b == 0 else math.sqrt(dot * dot / (a * b)) * (1 if dot > 0 else -1)
+
+
+PAIRS = {
+    "usual": ([1.0, 2.0, -3.0], [2.0, 0.5, 2.0]),
+    "with zeros": ([0.0, 0.0, 0.0], [2.0, 0.5, 1.0]),
+    "mixed in one row": ([1e-9, 1e9, 1.0], [1.0, 1e-8, 2.0]),
+    "mixed far in one row": ([1e-200, 1.0, 0.0], [1.0, 1e-200, 0.0]),
+    "orthogonal but for the smallest": ([1.0, 0.0, 1e-60], [0.0, 1.0, 1e-60]),
+    "each of its own scale": ([1e-70, 3e-70, 0.0], [1e70, -1e70, 2e70]),
+}
+SCALES = [5e-324, 1e-310, 1e-200, 1e-160, 1e-100, 1e-74, 1.0, 1e74, 1e100, 1e154, 1e200, 1e300]
+SINGLE_SCALES = [1e-45, 1e-40, 1e-30, 1e-19, 1e-15, 1.0, 1e15, 1e18, 1e30, 3e37]
+REFUSED = r"X holds numbers too (large|small) for float(32|64) arithmetic, first in row \d; scale X (down|up)"
+
+
+def scaled_pairs(scales, dtype):
+    for name, pair in PAIRS.items():
+        for scale in scales:
+            with np.errstate(over="ignore", under="ignore"):
+                rows = (np.array(pair) * scale).astype(dtype)
+            if np.isfinite(rows).all():
+                yield f"{name} * {scale:g}", rows
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array], ids=["dense", "CSR"])
+@pytest.mark.parametrize(("scales", "dtype"), [(SCALES, np.float64), (SINGLE_SCALES, np.float32)])
+def test_cosines_of_tiny_huge_and_denormal_rows_are_right_or_refused(store, scales, dtype):
+    answered, refusals = 0, []
+    for name, rows in scaled_pairs(scales, dtype):
+        expected = exact_cosine(*rows)
+        try:
+            found = scores(store(rows), "cosine")[0]
+            mean = covey.homogeneity(store(rows), similarity="cosine").value if (rows[0] != rows[1]).any() else found
+        except ValueError as error:
+            refusals.append(str(error))
+            continue
+        answered += 1
+        assert abs(found) <= 1, name
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-15), name
+        assert found != 0 or abs(expected) < 1e-150, name
+        assert mean == pytest.approx(expected, rel=1e-12, abs=1e-15), name
+    assert answered >= 10
+    assert all(re.match(REFUSED, refusal) for refusal in refusals)
+
+
+EXACT = {
+    "dot": lambda x, y: sum(p * q for p, q in zip(x, y, strict=True)),
+    "manhattan": lambda x, y: -sum(abs(p - q) for p, q in zip(x, y, strict=True)),
+    "sqeuclidean": lambda x, y: -sum((p - q) ** 2 for p, q in zip(x, y, strict=True)),
+    "ruzicka": lambda x, y: sum(map(min, x, y)) / sum(map(max, x, y)),
+}
+
+
+@pytest.mark.parametrize("similarity", EXACT)
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array], ids=["dense", "CSR"])
+@pytest.mark.parametrize(("scales", "dtype"), [(SCALES, np.float64), (SINGLE_SCALES, np.float32)])
+def test_other_similarities_of_tiny_and_huge_rows_are_right_or_refused(similarity, store, scales, dtype):
+    asked = similarity if similarity in ("dot", "ruzicka") else covey.from_distance(similarity, "negative")
+    answered, refusals = 0, []
+    for name, rows in scaled_pairs(scales, dtype):
+        rows = np.abs(rows)
+        if similarity == "ruzicka" and not rows.any():
+            continue
+        exact = EXACT[similarity](*([Fraction(float(value)) for value in row] for row in rows))
+        try:
+            found = scores(store(rows), asked)[0]
+        except ValueError as error:
+            refusals.append(str(error))
+            continue
+        answered += 1
+        assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-307), name
+    assert answered >= 10
+    assert all(re.match(REFUSED, refusal) for refusal in refusals)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-200, 1.0, 1e100, 1e149, 1e200, 1e308])
+def test_gower_of_tiny_and_huge_columns_is_right_or_refused(scale):
+    frame = pd.DataFrame({"size": np.array([0.0, 1.0, -1.0]) * scale, "kind": ["a", "a", "b"]})
+    try:
+        found = scores(frame, "gower")
+    except ValueError as error:
+        message = str(error)
+        assert scale >= 1e150, message
+    else:
+        assert found.tolist() == pytest.approx([(0.5 + 1) / 2, (0.5 + 0) / 2, 0.0], rel=1e-12)
+
+
+def symmetric_matrix(n, seed=0):
+    """Similarities from -1 to 1 as multiples of 2^-20, so that no sum of them is rounded. The diagonal is 1."""
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(n, 3))
+    far = np.linalg.norm(places[:, None] - places, axis=2)
+    matrix = np.rint((1 - 2 * far / far.max()) * 2.0**20) / 2.0**20
+    return (matrix + matrix.T) / 2
+
+
+MATRIX = symmetric_matrix(60)
+LABELS = np.arange(60) % 2
+SCALED = {
+    "CRS": lambda unit, **options: covey.CRS(5, **options),
+    "CRS, threshold": lambda unit, **options: covey.CRS(5, threshold=0.25 * unit, **options),
+    "CRS, all above": lambda unit, **options: covey.CRS(None, threshold=0.25 * unit, **options),
+    "CRS, refined": lambda unit, **options: covey.CRS(5, refine=True, **options),
+    "DeltaMedoids": lambda unit, **options: covey.DeltaMedoids(**options),
+    "DeltaMedoids, not strict": lambda unit, **options: covey.DeltaMedoids(0.25 * unit, strict=False, **options),
+    "DS3": lambda unit, **options: covey.DS3(budget=4, **options),
+    "DS3, p = 2": lambda unit, **options: covey.DS3(p=2, alpha=0.1, **options),
+    "Sharpened": lambda unit, **options: covey.Sharpened(covey.CRS(5, **options), random_state=0),
+}
+
+
+@pytest.mark.parametrize("power", [-900, 500, 900, 1023])
+@pytest.mark.parametrize("name", SCALED)
+def test_similarities_near_the_largest_float_give_the_same_representatives(name, power):
+    """To scale all similarities and the threshold by a power of 2 changes no comparison. 2^1023 is 9e307."""
+    unit = 2.0**power
+    plain = SCALED[name](1.0, similarity="precomputed").fit(MATRIX, LABELS)
+    scaled = SCALED[name](unit, similarity="precomputed").fit(MATRIX * unit, LABELS)
+    assert scaled.sample_indices_.tolist() == plain.sample_indices_.tolist()
+    for label, prototype in plain.prototypes_.items():
+        other = scaled.prototypes_[label]
+        assert other.covered_by.tolist() == prototype.covered_by.tolist()
+        np.testing.assert_allclose(other.homogeneity / unit, prototype.homogeneity, rtol=1e-12)
+        np.testing.assert_allclose(other.threshold / unit, prototype.threshold, rtol=1e-12)
+        assert np.isfinite(other.gains).all()
+
+
+@pytest.mark.parametrize("graph", ["exact", "nn-descent"])
+@pytest.mark.parametrize("form", ["function", "batched"])
+def test_functions_may_return_numbers_near_the_largest_float(form, graph):
+    """What an object counts for itself is 1 for a function, which is nothing beside 2^500 and beside 2^1023."""
+    matrix, found = symmetric_matrix(300, seed=1), []
+    for unit in (2.0**500, 2.0**1023):
+        values = matrix * unit
+        if form == "function":
+            similarity = covey.Similarity(lambda a, b, values=values: values[int(a[0]), int(b[0])])
+        else:
+            similarity = covey.batched(lambda A, B, values=values: values[A[:, 0], B[:, 0]], symmetric=True)
+        objects = np.arange(300)[:, None]
+        found.append(covey.CRS(10, similarity=similarity, graph=graph, random_state=0).fit(objects))
+    assert found[0].sample_indices_.tolist() == found[1].sample_indices_.tolist()
+    assert 1 < found[0].sample_indices_.size < 100
+    assert found[1].prototypes_[0].homogeneity == found[0].prototypes_[0].homogeneity * 2.0**523
+
+
+def test_classifiers_answer_alike_if_similarities_are_near_the_largest_float():
+    answers = []
+    for unit in (1.0, 2.0**1023):
+        selector = covey.CRS(5, similarity="precomputed")
+        model = covey.NearestPrototypeClassifier(selector, reject="calibrated", rejection_rate=0.2)
+        model.fit(MATRIX * unit, LABELS)
+        why = model.explain(MATRIX * unit)
+        assert np.isfinite(why.margins).all()
+        answers.append((model.predict(MATRIX * unit).tolist(), why.representatives.tolist(), why.rejected.tolist()))
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("graph", ["exact", "nn-descent"])
+@pytest.mark.parametrize("power", [500, 510])
+def test_dot_products_near_the_largest_float_are_right(power, graph):
+    """Rows that are 2^510 times as long have products that are 2^1020 times as large."""
+    X = np.random.default_rng(0).integers(-40, 50, size=(400, 6)).astype(np.float64)
+    X[:, 0] += 90  # so that the mean is far from 0
+    plain, scaled = (
+        covey.CRS(5, similarity="dot", graph=graph, random_state=0).fit(rows)
+        for rows in (X / 256, X / 256 * 2.0**power)
+    )
+    assert scaled.sample_indices_.tolist() == plain.sample_indices_.tolist()
+    assert scaled.prototypes_[0].homogeneity == plain.prototypes_[0].homogeneity * 2.0 ** (2 * power)
+
+
+def test_sampled_means_and_their_errors_have_floats():
+    values = np.random.default_rng(0).normal(size=1000)
+    mean, deviation = values.mean(), values.std(ddof=1)
+    for unit in (2.0**-1000, 2.0**-600, 1.0, 2.0**600, 2.0**1018):
+        assert mean_and_deviation(values * unit) == pytest.approx((mean * unit, deviation * unit), rel=1e-12)
+    found = covey.homogeneity(np.arange(400)[:, None], covey.batched(_far, symmetric=True), random_state=0)
+    assert 0 < found.standard_error < 1e307
+    assert abs(found.value) < 1e308
+
+
+def _far(A, B):
+    return np.where((A[:, 0] + B[:, 0]) % 2, 1e308, -1e308)
+
+
+def test_sums_that_have_no_float_have_a_mean():
+    values = np.array([1e308, 1e308, 1e308, -1e308])
+    assert mean_of(total_of(values), 4) == pytest.approx(5e307)
+    assert mean_of(total_of(values, np.array([10**10, 10**10, 10**10, 1])), 3 * 10**10 + 1) == pytest.approx(1e308)
+    assert mean_of(added([1e308] * 7), 7) == 1e308
+    assert added([1e308, 1e308, -1e308, -1e308]) == 0
+    assert total_of(np.array([0.25, 0.5])) == 0.75
+
+
+def test_shards_of_a_cluster_have_a_mean_near_the_largest_float():
+    shards = [Means(10**5, value, 0.0, 0) for value in (1e308, 5e307)]
+    assert mean_of_cluster(shards) == pytest.approx(7.5e307)
+    assert mean_of_cluster([Means(4, 0.5, 0.5, 2)]) == pytest.approx(0.5)
+
+
+def test_gains_that_have_no_float_are_the_largest_float():
+    found = covey.CRS(9, similarity="precomputed", threshold=None).fit(np.full((10, 10), 1e308))
+    assert found.prototypes_[0].gains.tolist() == [np.finfo(np.float64).max]
+    assert found.prototypes_[0].homogeneity == pytest.approx(1e308)
+    assert as_similarities(np.array([3]), -2).tolist() == [12.0]
+
+
+COPIES = (150_000, 49_999, 3, 1)
+
+
+def test_means_over_ten_billion_pairs_are_right():
+    """200 003 rows make 2 * 10^10 pairs, more than 32 bits can count; only four rows are different."""
+    different = np.array([[1.0, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1]])
+    X = np.repeat(different, COPIES, axis=0)
+    for similarity in ("cosine", "dot", "jaccard", "hamming"):
+        score = collect(different, resolve(similarity)).space(None).score
+        total = Fraction(0)
+        for a, m in enumerate(COPIES):
+            for b, other in enumerate(COPIES[a:], start=a):
+                n_pairs = m * (m - 1) // 2 if a == b else m * other
+                total += n_pairs * Fraction(float(score(np.array([a], np.int32), np.array([b], np.int32))[0]))
+        n = sum(COPIES)
+        expected = float(total / (n * (n - 1) // 2))
+        found = covey.homogeneity(X, similarity=similarity, random_state=0)
+        # Cosine and dot add up n rows, and each addition rounds by at most 2^-53.
+        error = 6 * found.standard_error + 2 * n * 2.0**-53 * expected
+        assert found.value == pytest.approx(expected, abs=error)
+
+
+def test_selections_of_ten_billion_pairs_count_right():
+    X = np.repeat(np.array([[1.0, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1]]), COPIES, axis=0)
+    n = sum(COPIES)
+    for selector in (covey.CRS(2, similarity="jaccard"), covey.DeltaMedoids(similarity="jaccard"), covey.DS3(budget=2)):
+        found = selector.fit(X)
+        prototype = found.prototypes_[0]
+        assert prototype.members.size == n
+        assert 0 < found.n_evaluations_ <= 6 + 4
+        assert found.scan_rate_ == pytest.approx(found.n_evaluations_ / (n * (n - 1) / 2), rel=1e-12)
+        assert prototype.stands_for.sum() == np.count_nonzero(prototype.covered_by >= 0)
+
+
+def test_merged_objects_of_a_hundred_thousand_copies_each_make_ten_billion_pairs():
+    copies = np.array([10**5, 10**5, 10**9], dtype=np.int64)
+    values = symmetric_matrix(3)
+    space = collect(values, resolve("precomputed")).space(None)
+    found, _ = mean_similarity(space, copies, np.random.default_rng(0))
+    n, total = int(copies.sum()), Fraction(0)
+    for a in range(3):
+        for b in range(3):
+            total += Fraction(values[a, b]) * int(copies[a]) * (int(copies[b]) - (a == b))
+    assert found.value == pytest.approx(float(total / (n * (n - 1))), rel=1e-12)
+    cover = covey.cover(sp.csr_array(np.where(np.eye(3), 0, values)), 1.0, multiplicity=copies)
+    assert cover.coverage == 1
+    assert cover.gains.sum() <= n * (1 + 1e-9)
+
+
+def test_weights_of_ten_billion_count_exactly():
+    graph = sp.csr_array(np.array([[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]))
+    found = covey.cover(graph, 0.9, gain="count", sample_weight=np.array([1e10, 3e10, 1.0]))
+    assert (found.indices.tolist(), found.gains.tolist()) == ([0], [4e10])
+    found = covey.cover(graph * 2e307, 0.9, sample_weight=np.array([2.0**990, 2.0**990, 1.0]))
+    assert found.indices.tolist() == [0]
+    assert found.gains.tolist() == [np.finfo(np.float64).max]
+
+
+class Codes:
+    """Draws the given pairs instead of random ones."""
+
+    def __init__(self, codes):
+        self.codes = codes
+
+    def choice(self, n, size, replace, shuffle):
+        assert self.codes.max() < n
+        return self.codes
+
+
+def test_pairs_of_two_billion_objects_are_drawn_without_overflow():
+    n = 2**31 - 1
+    last = n * (n - 1) // 2 - 1
+    around = [j * (j - 1) // 2 for j in (2, 3, 2**16, 2**20 + 1, 2**30, 2**31 - 2)]
+    codes = np.array([0, 1, *(code + by for code in around for by in (-1, 0, 1)), last - 1, last], dtype=np.int64)
+    i, j = draw_pairs(n, codes.size, Codes(codes))
+    for code, low, high in zip(codes.tolist(), i.tolist(), j.tolist(), strict=True):
+        assert 0 <= low < high < n
+        assert high * (high - 1) // 2 + low == code
+    i, j = draw_pairs(n, 1000, np.random.default_rng(0))
+    assert (i < j).all()
+    assert i.min() >= 0
+
+
+def test_pairs_of_two_billion_objects_are_told_apart():
+    n = 2**31 - 1
+    i = np.array([0, 0, 1, n - 2, n - 3, 0], dtype=np.int32)
+    j = np.array([1, n - 1, n - 1, n - 1, n - 1, n - 1], dtype=np.int32)
+    memory = HashedPairs(1)  # the number of objects decides only about marks, which would take 17 GB
+    assert memory.add(i, j).tolist() == [True, True, True, True, True, False]
+
+
+def test_places_of_pairs_beyond_32_bits_are_right():
+    n = 200_000
+
+    class Many:
+        n_left, symmetric, n_pairs = n, True, n * (n - 1) // 2
+
+    kept = EvaluatedSimilarities.__new__(EvaluatedSimilarities)
+    kept.space = Many
+    i, j = (np.array(side, dtype=np.int32) for side in ([0, 0, 100_000, n - 2], [1, n - 1, 100_001, n - 1]))
+    expected = [0, n - 2, 100_000 * n - 100_000 * 100_001 // 2, n * (n - 1) // 2 - 1]
+    assert kept._places(i, j).tolist() == expected
+    assert kept._places(j, i).tolist() == expected
+    Many.symmetric = False
+    assert kept._places(i, j).tolist() == [int(a) * n + int(b) for a, b in zip(i, j, strict=True)]
+
+
+def test_spaces_of_many_objects_count_pairs_exactly():
+    space = collect(np.ones((200_000, 1), dtype=np.float32), resolve("dot")).space(None)
+    assert space.n_pairs == 200_000 * 199_999 // 2
+    space.count(2**40)
+    space.count(2**40)
+    assert space.n_evaluations == 2**41
+    assert space.scan_rate == 2**41 / space.n_pairs
