@@ -11,7 +11,7 @@ import numpy as np
 
 import covey
 from covey.selectors.state import PROTOTYPE_FACTS, check_facts
-from tests.attack.models import WORDS, alike, work
+from tests.attack._model_kinds import WORDS, alike
 
 Y = np.repeat(["a", "b", "c"], 5)
 X = np.abs(np.random.default_rng(0).normal(np.repeat([0, 1, 2], 5)[:, None], 0.3, (15, 4))) + 0.1
@@ -58,9 +58,17 @@ def select(path, selector, objects, function=None, state=nullcontext, y=Y):
     with tempfile.TemporaryDirectory() as folder:  # what breaks a rule of the fitted state cannot be loaded
         covey.save(model, Path(folder) / "model")
         loaded = covey.load(Path(folder) / "model", function)
-    answers = work(model)
-    np.testing.assert_equal(work(loaded), answers)
+    answers = answers_of(model)
+    np.testing.assert_equal(answers_of(loaded), answers)
     return answers
+
+
+def answers_of(model):
+    """What a classifier has found, and what it says about its own representatives."""
+    prototypes = model.selector_.prototypes_.values()
+    found = [(repr(prototype), prototype.indices, prototype.stands_for) for prototype in prototypes]
+    queries = model.representatives_
+    return [*found, model.predict(queries), *model.nearest_prototypes(queries)]
 
 
 def select_in_spite_of_failures(path):
