@@ -11,6 +11,7 @@ import pytest
 
 import covey
 from covey.similarity.checkpoint import ABOUT, PAIR, PAIRS, RESULT, RUN
+from covey.similarity.similarity import LARGEST
 from covey.storage import journal
 from covey.storage.arrays import pack_arrays, unpack_arrays
 from covey.storage.journal import MARK, SIGNATURE, Journal
@@ -105,15 +106,22 @@ def test_a_finished_cluster_that_cannot_be_true_is_refused(path, change):
         select(path)
 
 
-def test_who_covers_a_member_first_must_be_a_representative(path):
+def details_with_others(_, arrays):
+    """Members that nobody selected have covered the others first."""
+    members = np.arange(10) if arrays["indices"][0] < 10 else np.arange(10, 20)
+    (first,) = (array for name, array in arrays.items() if name.startswith("details"))
+    first[:] = np.setdiff1d(members, arrays["indices"])[0]
+
+
+def covered_by_the_last(_, arrays):
+    """The last representative covers all others, too."""
+    arrays["covered_by"][:] = arrays["indices"][-1]
+
+
+@pytest.mark.parametrize("change", [details_with_others, covered_by_the_last])
+def test_a_limited_size_cannot_make_members_be_covered_by_those_that_are_left_out(path, change):
     selector = covey.CRS(2, size=4, random_state=0, checkpoint=path)
     selector.fit(X, Y)
-
-    def change(_, arrays):
-        members = np.arange(10) if arrays["indices"][0] < 10 else np.arange(10, 20)
-        (first,) = (array for name, array in arrays.items() if name.startswith("details"))
-        first[:] = np.setdiff1d(members, arrays["indices"])[0]
-
     rewrite(path, RESULT, with_result(change))
     with pytest.raises(covey.FileFormatError, match="a finished cluster cannot be true"):
         selector.fit(X, Y)
@@ -177,7 +185,7 @@ def test_a_pair_that_failed_once_and_was_evaluated_later_is_not_evaluated_a_thir
     assert len(asked) == again.checkpoint_.n_asked_again
 
 
-@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e150, -1e308])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, LARGEST, -1e308])
 def test_a_similarity_that_no_function_may_return_is_refused(path, value):
     selector = covey.CRS(2, similarity=nearness, checkpoint=path, random_state=0).fit([1, 2, 3, 5, 8, 13])
 
