@@ -110,7 +110,7 @@ def neighbor_graph(
         asked = {"method": method, "n_neighbors": n_neighbors, "random_state": random_state, **options}
         kept = finished_parts(collection, asked)
         if kept is not None and FINISHED in kept.results:
-            return read_graph(kept)
+            return read_graph(kept, len(collection), n_neighbors, method)
         rng = generator(seed_of(random_state, collection.checkpoint))
         with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
             bar.watch(lambda: (space.n_done(), space.n_expected))

@@ -235,8 +235,12 @@ class CRS(Selector):
         if self._asked.size is None:
             return super()._restored_details(details, prototype)
         first = ROWS_OR_NONE.check("details", details)
-        if first.shape != prototype.members.shape or not np.isin(first, np.append(prototype.members, -1)).all():
-            raise ValueError("details must be a row of the cluster for each member, or -1")
+        if first.shape != prototype.members.shape or not np.isin(first, np.append(prototype.indices, -1)).all():
+            raise ValueError("details must be one of the indices for each member, or -1")
+        picked = np.isin(prototype.members, prototype.indices)
+        by = prototype.covered_by[picked]
+        if not ((by == prototype.members[picked]) | (by == -1)).all():
+            raise ValueError("a representative must be covered by itself, or by none")
         return first
 
     def _set_details(self, details: dict[Hashable, Any], n: int) -> None:

@@ -43,7 +43,7 @@ class Finished:
         try:
             found = from_bytes(self._checkpoint.results[name], cluster)
             found = found._replace(details=self._selector._restored_details(found.details, found.prototype))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise self._checkpoint.damaged("a finished cluster cannot be true") from error
         self._checkpoint.n_saved += found.prototype.n_evaluations
         return found
@@ -61,10 +61,14 @@ def from_bytes(content: bytes, cluster: Cluster) -> Found:
     """Read what was found in a cluster. Raise an error if this cannot be true of the cluster."""
     record, arrays = unpack_arrays(content)
     known = {"label": cluster.label, "members": cluster.members}
-    fields = {**known, **{name: arrays[name] for name in ARRAYS}, **record["prototype"]}
+    numbers = {name: record["prototype"][name] for name in NUMBERS}
+    fields = {**known, **{name: arrays[name] for name in ARRAYS}, **numbers}
     prototype = Prototype(**check_fields(fields, PROTOTYPE_FIELDS))
     check_facts(prototype, PROTOTYPE_FACTS)
-    return Found(prototype, _put_arrays(record["details"], arrays), COUNT.check("n_pairs", record["n_pairs"]))
+    n_pairs = COUNT.check("n_pairs", record["n_pairs"])
+    if n_pairs > cluster.members.size * (cluster.members.size - 1):
+        raise ValueError("n_pairs must not exceed the number of ordered pairs of members")
+    return Found(prototype, _put_arrays(record["details"], arrays), n_pairs)
 
 
 def _take_arrays(value: Any, arrays: dict[str, Any]) -> Any:

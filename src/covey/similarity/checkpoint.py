@@ -25,6 +25,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from reprlib import repr as shown
 from typing import Any, Self
 
 import numpy as np
@@ -32,7 +33,8 @@ from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Hashes, Integers
 from covey.similarity.fingerprints import similarity_fingerprint
-from covey.similarity.similarity import Similarity
+from covey.similarity.similarity import LARGEST, Similarity
+from covey.storage.arrays import MOST_TEXT
 from covey.storage.errors import FileFormatError
 from covey.storage.journal import Journal
 
@@ -42,8 +44,6 @@ ABOUT, OBJECTS, PAIRS, RUN, RESULT = range(1, 6)
 """The kinds of blocks."""
 PAIR = np.dtype([("first", "<u4"), ("second", "<u4"), ("similarity", "<f8")])
 """How a pair is written."""
-MOST_TEXT = 1 << 20
-"""The most bytes of a block of JSON. What covey writes has a few hundred."""
 
 Keys = NDArray[np.uint64]
 """Pairs of objects as numbers: that of the first object times 2^32, plus that of the second."""
@@ -169,11 +169,13 @@ class Checkpoint:
             self._run = text
             self._journal.append(RUN, text.encode())
         elif self._run != text:
-            before = json.loads(self._run)
-            name = next(name for name in {**before, **depends_on} if before.get(name) != depends_on.get(name))
+            before, now = json.loads(self._run), json.loads(text)
+            texts = [{name: json.dumps(run[name]) for name in run} for run in (before, now)]  # 1 and 1.0 differ
+            name = next(name for name in {**before, **now} if texts[0].get(name) != texts[1].get(name))
             raise OtherRunError(
-                f"checkpoint must be of the same run, but {self.path!r} was made with another {name}: it has "
-                f"{before.get(name)!r} and this run {depends_on.get(name)!r}; choose another file, or remove that one."
+                f"checkpoint must be of the same run, but {self.path!r} was made with another {shown(name)[1:-1]}: it "
+                f"has {shown(before.get(name))} and this run {shown(now.get(name))}; choose another file, or remove "
+                "that one."
             )
 
     def finish(self, name: str, content: bytes) -> None:
@@ -191,12 +193,14 @@ class Checkpoint:
                 raise self.damaged("its blocks are not in order")
             if kind == ABOUT:
                 about = self._check_about(content, similarity, fingerprint)
+            elif not content and kind in (OBJECTS, PAIRS):
+                continue  # millions of empty arrays would take far more memory than the file
             elif kind == OBJECTS:
                 objects.append(self._array(content, np.dtype("<u8")))
             elif kind == PAIRS:
                 pairs.append(self._array(content, PAIR))
             elif kind == RUN:
-                self._run = json.dumps(self._json(content), sort_keys=True)
+                self._read_run(content)
             elif kind == RESULT:
                 self._read_result(content)
             else:
@@ -212,29 +216,43 @@ class Checkpoint:
     def _check_about(self, content: bytes, similarity: Similarity, fingerprint: str) -> dict[str, Any]:
         """Refuse a file of another format, or of another similarity."""
         about = self._json(content)
-        if about.get("format") != FORMAT:
-            raise self.damaged(f"its format is {about.get('format')!r}, and this version of covey reads {FORMAT}")
+        version = about.get("format")
+        if type(version) is not int or version != FORMAT:
+            raise self.damaged(f"its format is {shown(version)}, and this version of covey reads {FORMAT}")
         seed = about.get("seed")
         if type(seed) is not int or not 0 <= seed < 2**32:
             raise self.damaged("its seed is no number below 2^32")
+        if type(about.get("in_words")) is not str:
+            raise self.damaged("it does not say in words which similarity it belongs to")
         if about.get("similarity") != fingerprint:
             raise OtherRunError(
                 f"checkpoint must be of the same similarity, but {self.path!r} was made with another one, "
-                f"{about.get('in_words')!s:.200}, and this is {similarity!r}; choose another file, or remove that one."
+                f"{about['in_words'][:200]!a}, and this is {similarity!r}; choose another file, or remove that one."
             )
         return about
 
     def _take_in(self, hashes: Hashes, pairs: NDArray[Any]) -> None:
-        """Take what the file holds: check it, and sort the pairs so that they can be looked up."""
+        """Take what the file holds: check it, and sort the pairs so that they can be looked up.
+
+        Of several values of a pair the last one counts, because it may have failed when it was evaluated before.
+        """
         if np.unique(hashes).size != hashes.size:
             raise self.damaged("an object is in it twice")
         if pairs.size and max(pairs["first"].max(), pairs["second"].max()) >= hashes.size:
             raise self.damaged("a pair has an object that is not in it")
-        if np.isinf(pairs["similarity"]).any():
-            raise self.damaged("a similarity is not finite")
-        keys = pair_keys(pairs["first"], pairs["second"])
-        self._keys, first = np.unique(keys, return_index=True)
-        self._values, self._hashes = pairs["similarity"][first].astype(np.float64), hashes.astype(np.uint64)
+        if (np.abs(pairs["similarity"]) >= LARGEST).any():
+            raise self.damaged(f"a similarity is not below {LARGEST:g} in magnitude")
+        pairs = pairs[::-1]
+        self._keys, last = np.unique(pair_keys(pairs["first"], pairs["second"]), return_index=True)
+        self._values, self._hashes = pairs["similarity"][last].astype(np.float64), hashes.astype(np.uint64)
+
+    def _read_run(self, content: bytes) -> None:
+        if self._run is not None:
+            raise self.damaged("it has two runs")
+        try:
+            self._run = json.dumps(self._json(content), sort_keys=True)
+        except RecursionError as error:  # Python reads deeper lists than it writes
+            raise self.damaged("a block has lists in lists in lists") from error
 
     def _read_result(self, content: bytes) -> None:
         end = 4 + int.from_bytes(content[:4], "little")

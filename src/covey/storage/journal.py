@@ -2,7 +2,7 @@
 
 1. A journal begins with a signature. Blocks follow, each with a header that says what kind of block it is, how long it
    is, and which checksums its header and its content have.
-2. A block is written by one call, so that nothing of it stays in this process. What was written survives the death of
+2. A block is written at once, so that nothing of it stays in this process. What was written survives the death of
    the process. It survives the loss of power, too, once the system was asked to write it to the disk, which happens at
    most once in `SYNC_SECONDS`, because asking takes milliseconds.
 3. If the writer was stopped in the middle of a block, the file ends with a torn block. Opening the journal cuts it off.
@@ -84,8 +84,12 @@ class Journal:
         header = HEADER.pack(MARK, kind, len(content), zlib.crc32(content))
         block = b"".join([header, CHECKSUM.pack(zlib.crc32(header)), content])
         self._file.seek(self._end)
-        if self._file.write(block) != len(block):
-            raise OSError(f"{self.path} could not be written as a whole; is the disk full?")
+        rest = memoryview(block)
+        while rest:  # one call writes at most 2 GiB
+            n_written = self._file.write(rest)
+            if not n_written:
+                raise OSError(f"{self.path} could not be written as a whole; is the disk full?")
+            rest = rest[n_written:]
         self._end += len(block)
         if time.monotonic() - self._synced_at > SYNC_SECONDS:
             self.sync()
@@ -117,15 +121,23 @@ class Journal:
         sync_folder(self.path.parent)
 
     def _cut_off(self, size: int) -> None:
-        """Remove what follows the last intact block, unless another intact block is among it."""
+        """Remove what follows the last intact block, unless another intact block is among it.
+
+        Headers without intact contents are passed over. If their contents would add up to more than the file has, the
+        headers lie in each other's contents. No stopped writer leaves such a file, and to read on would take for ever.
+        """
+        n_read = 0
         with mmap.mmap(self._file.fileno(), size, access=mmap.ACCESS_READ) as content:
             place = content.find(MARK, self._end + 1)
             while place >= 0:
-                if _read_block(self._file, place, size) is not None:
-                    raise FileFormatError(
-                        f"{self.path} is damaged at byte {self._end}, and more follows; remove the file, or cut it off "
-                        "at that byte to keep what comes before."
-                    )
+                length = _content_length(content[place : place + HEADER.size + CHECKSUM.size])
+                if length is not None and length <= size - place:
+                    n_read += length
+                    if n_read > size or _read_block(self._file, place, size) is not None:
+                        raise FileFormatError(
+                            f"{self.path} is damaged at byte {self._end}, and more follows; remove the file, or cut it "
+                            "off at that byte to keep what comes before."
+                        )
                 place = content.find(MARK, place + 1)
         self._file.truncate(self._end)
 
@@ -153,15 +165,30 @@ def _lock(file: BinaryIO, path: Path) -> None:
         ) from error
 
 
+def _content_length(header: bytes) -> int | None:
+    """Return how many bytes a header says that its content has, or None if there is no intact header."""
+    if len(header) < HEADER.size + CHECKSUM.size:
+        return None
+    mark, _, length, _ = HEADER.unpack_from(header)
+    (own,) = CHECKSUM.unpack_from(header, HEADER.size)
+    return int(length) if mark == MARK and own == zlib.crc32(header[: HEADER.size]) else None
+
+
 def _read_block(file: BinaryIO, start: int, size: int) -> tuple[int, bytes] | None:
     """Return the kind and the content of the block that starts at a byte, or None if there is no intact one."""
     file.seek(start)
     header = file.read(HEADER.size + CHECKSUM.size)
-    if len(header) < HEADER.size + CHECKSUM.size:
+    length = _content_length(header)
+    if length is None or length > size - file.tell():
         return None
-    mark, kind, length, checksum = HEADER.unpack_from(header)
-    (own,) = CHECKSUM.unpack_from(header, HEADER.size)
-    if mark != MARK or own != zlib.crc32(header[: HEADER.size]) or length > size - file.tell():
-        return None
-    content = file.read(length)
+    content = _read(file, length)
+    _, kind, _, checksum = HEADER.unpack_from(header)
     return (kind, content) if len(content) == length and zlib.crc32(content) == checksum else None
+
+
+def _read(file: BinaryIO, length: int) -> bytes:
+    """Read so many bytes, or fewer if the file ends before. One call reads at most 2 GiB."""
+    content = file.read(length)
+    while len(content) < length and (more := file.read(length - len(content))):
+        content += more
+    return content
