@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 
 import covey
 from covey.similarity.checkpoint import PAIR, PAIRS, Checkpoint, pair_keys
+from covey.similarity.fingerprints import similarity_fingerprint
 from covey.similarity.named import resolve
 from covey.storage.journal import Journal
 
@@ -223,7 +224,7 @@ def going_on(folder: Path) -> tuple[list[str], float, int]:
     order = np.random.default_rng(0).permutation(n)
     keys, path, similarity = pair_keys(first[order], second[order]), folder / "checkpoint", resolve(nearness)
     hashes = np.random.default_rng(1).integers(2**63, size=n_objects, dtype=np.uint64)
-    with Checkpoint(path, similarity) as checkpoint:
+    with Checkpoint(path, similarity_fingerprint(similarity), repr(similarity)) as checkpoint:
         checkpoint.admit(hashes)
         for start in range(0, n, BATCH):
             checkpoint.keep(keys[start : start + BATCH], np.ones(BATCH))

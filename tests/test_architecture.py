@@ -42,7 +42,7 @@ STAGES = [
 """The folders and modules directly under covey, in the order in which data passes through them. Each may import only
 those before it."""
 
-MOST_LEVELS = 12
+MOST_LEVELS = 13
 MOST_LINES_OF_A_FILE = 450
 MOST_LINES_OF_A_FUNCTION = 50
 """These three are limits that the project has set itself, so that a reader can follow a chain of imports and see a
@@ -200,7 +200,7 @@ def test_no_modules_import_each_other_in_a_circle():
     assert cycle() == []
 
 
-def test_the_import_graph_is_at_most_12_levels_deep():
+def test_the_import_graph_is_at_most_13_levels_deep():
     longest = max(map(chain, graph()), key=len)
     assert len(longest) <= MOST_LEVELS, " imports ".join(longest)
 

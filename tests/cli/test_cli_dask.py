@@ -322,8 +322,7 @@ def test_several_files_and_options_for_dask_are_refused_where_they_make_no_sense
             "part-0.parquet",
         ): "must have the same format, got iris.csv (csv) and part-0.parquet",
         ("iris.csv", "part-0.parquet", "--hosts"): "--hosts takes one log file",
-        ("part-0.parquet", "--shard-size", "3"): "--shard-size and --checkpoint are for --dask",
-        ("part-0.parquet", "--checkpoint", "c"): "--shard-size and --checkpoint are for --dask",
+        ("part-0.parquet", "--shard-size", "3"): "--shard-size is for --dask",
     }.items():
         code, _, err = run("select", *options, "-o", "few.csv")
         assert (code, message in one_line(err)) == (2, True)

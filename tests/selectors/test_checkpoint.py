@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 import covey
 from covey.similarity.checkpoint import PAIRS, Checkpoint
+from covey.similarity.fingerprints import similarity_fingerprint
 from covey.similarity.named import resolve
 from covey.storage.journal import Journal
 from tests.selectors import killed
@@ -285,7 +286,7 @@ def test_a_function_that_answers_otherwise_than_before_is_refused(tmp_path, monk
         ({"y": [0] * N}, "another y"),
         ({"objects": NAMED["dense"][0] * 2}, "another X"),
         ({"name": "delta medoids"}, "another"),
-        ({"similarity": "dot"}, "another one, from_distance"),
+        ({"similarity": "dot"}, "was made with another one, "),
     ],
 )
 def test_finished_clusters_of_another_run_are_refused(parameters, named, tmp_path):
@@ -321,7 +322,7 @@ def test_two_fits_cannot_use_one_file_at_once(tmp_path):
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path):
-    with Checkpoint(tmp_path / "kept", resolve(nearness)) as checkpoint:
+    with Checkpoint(tmp_path / "kept", similarity_fingerprint(resolve(nearness)), "nearness") as checkpoint:
         checkpoint.admit(np.array([1, 2], dtype=np.uint64))
     with Journal(tmp_path / "kept") as journal:
         list(journal.blocks())

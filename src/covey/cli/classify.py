@@ -160,7 +160,14 @@ def _classify(
     _prepare(model.classifier, answering.lowest, answering.unknown, running.jobs)
     numbers = model.recipe.settings.numbers if kind.facts.is_typed else []
     must_score = answering.scores is not None
-    examiner = Examiner(model, answering.label, answering.unknown, must_score)
+    examiner = Examiner(
+        model.data,
+        model.recipe.settings.label,
+        model.classifier.classes_.astype(str).tolist(),
+        label=answering.label,
+        unknown=answering.unknown,
+        must_score=must_score,
+    )
     n_rows, n_unknown, likely = 0, 0, None
     with (
         running.threads(),

@@ -5,7 +5,6 @@ from typing import Any
 
 from covey.cli.files.block import Block
 from covey.cli.files.standard import name_of
-from covey.cli.model import Model
 from covey.cli.scores import ClassScores, Scores, Tally
 from covey.cli.terminal import say, show, width
 from covey.cli.values import require_columns
@@ -26,7 +25,12 @@ class Examiner:
 
     Parameters
     ----------
-    model : Model
+    made_of : str or None
+        The path of the data that the model was made of.
+    made_with : str or None
+        The column that held their labels.
+    classes : list of str
+        The labels that the model knows.
     label : str or None
         The column that holds the labels, if it is another than the model was made with.
     unknown : str
@@ -35,8 +39,18 @@ class Examiner:
         Whether rows without such a column are refused.
     """
 
-    def __init__(self, model: Model, label: str | None, unknown: str, must_score: bool) -> None:
-        self._model, self._label, self._unknown, self._must_score = model, label, unknown, must_score
+    def __init__(
+        self,
+        made_of: str | None,
+        made_with: str | None,
+        classes: list[str],
+        *,
+        label: str | None,
+        unknown: str,
+        must_score: bool,
+    ) -> None:
+        self._made_of, self._made_with, self._classes = made_of, made_with, classes
+        self._label, self._unknown, self._must_score = label, unknown, must_score
         self._tally = Tally()
         self._path: str | None = None
         self.where: str | None = None
@@ -51,8 +65,7 @@ class Examiner:
             return
         self._tally.n_without += len(block)
         if self._must_score and self.where is None:
-            column = self._model.recipe.settings.label
-            named = "" if column is None else f": the model was made with column {column!r}"
+            named = "" if self._made_with is None else f": the model was made with column {self._made_with!r}"
             raise ValueError(
                 f"{name_of(block.path)} has no labels to score the answers by{named}; say where they are by --label, "
                 "or leave out --scores."
@@ -65,7 +78,7 @@ class Examiner:
                 return None
             self.where = f"the labels of {name_of(block.path)}"
             return block.labels.astype(str)
-        name = self._label or self._model.recipe.settings.label
+        name = self._label or self._made_with
         if self._label is not None:
             require_columns(block.frame, [self._label], block.path)
         if name not in block.frame.columns:
@@ -76,13 +89,13 @@ class Examiner:
     @property
     def knows_the_rows(self) -> bool:
         """Whether the model was made of these rows, as far as the names of files tell."""
-        made_of = self._model.data
-        return self._path is not None and made_of is not None and Path(made_of).resolve() == Path(self._path).resolve()
+        if self._path is None or self._made_of is None:
+            return False
+        return Path(self._made_of).resolve() == Path(self._path).resolve()
 
     def scores(self) -> Scores:
         """Return the scores of all answers so far."""
-        classes = self._model.classifier.classes_.astype(str).tolist()
-        return Scores(dict(self._tally.counts), self._tally.n_without, self._unknown, classes)
+        return Scores(dict(self._tally.counts), self._tally.n_without, self._unknown, self._classes)
 
 
 def say_scores(examiner: Examiner) -> None:

@@ -7,6 +7,7 @@
 A selector that also needs the mean similarity gets both at once (`graph_and_mean`).
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -23,6 +24,7 @@ from covey.graph.lists import NeighborLists
 from covey.runtime.progress import progress
 from covey.runtime.random import generator
 from covey.similarity.collect import collect
+from covey.similarity.collection import Collection
 from covey.similarity.failures import OnError
 from covey.similarity.mean import FEW_PAIRS, mean_of_all, mean_similarity
 from covey.similarity.named import resolve
@@ -68,7 +70,7 @@ def neighbor_graph(
     X : array, CSR matrix, frame or sequence of objects
         The objects, one per row or entry.
     n_neighbors : int, default=10
-        The length of each list. If it exceeds n - 1, each list holds the n - 1 others.
+        The length of each list, which is n - 1 if there are no more others.
     similarity : str, callable or Similarity, default="cosine"
         How similar two objects are; larger means closer.
     method : {"auto", "exact", "nn-descent"}, default="auto"
@@ -76,50 +78,52 @@ def neighbor_graph(
         to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where all pairs are evaluated about as
         fast as few: for up to 10 000 dense rows, 20 000 CSR rows or 40 000 rows of packed bits under cosine, dot,
         euclidean and jaccard, for up to 5 000 strings under the named similarities, and for precomputed matrices.
-    sample_rate : float, default=0.7
-        The share of the entries of a list that NN-Descent joins in one round.
-    tol : float, default=0.001
-        NN-Descent stops when a round changes no more than this share of all entries.
-    checkpoint : path or None, default=None
-        A file that keeps every pair that a function of your own has evaluated, so that the same call goes on where it
-        was stopped, by whatever. For named similarities it keeps the finished graph. See `covey.CRS`.
-    on_error : {"raise", "lowest"}, default="raise"
-        What happens if the similarity fails for a pair. "raise" ends the work. With "lowest" the pair counts as similar
-        as the least similar pair before it. See `covey.CRS`.
-    timeout : float or None, default=None
-        How many seconds one evaluation of a function of your own may take. See `covey.CRS`.
+    sample_rate, tol : float, default=0.7, 0.001
+        Which share of a list NN-Descent joins in a round, and at which share of changed entries it stops.
+    checkpoint, on_error, timeout : as in `covey.CRS`
+        Precautions for work that takes long. For named similarities the checkpoint keeps the finished graph.
     random_state : int, RandomState instance or None, default=None
         The seed of NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
     n_jobs : int or None, default=None
-        The number of threads for compiled similarities, or of processes for Python callables that take long enough to
-        gain from it. -1 uses all cores.
+        The number of threads, or of processes for Python callables that take long. -1 uses all cores.
     verbose : int, default=0
-        1 shows a progress bar on a terminal.
+        1 shows a progress bar.
 
     Returns
     -------
     NeighborGraph
     """
     check_n_neighbors(n_neighbors)
-    options = {"sample_rate": sample_rate, "tol": tol, "n_jobs": n_jobs}
-    care: dict[str, Any] = {"checkpoint": checkpoint, "on_error": on_error, "timeout": timeout}
-    validate_parameter_constraints({**OPTIONS, **CONSTRAINTS}, {**options, **care}, "neighbor_graph")
+    options = _checked(OPTIONS, sample_rate=sample_rate, tol=tol, n_jobs=n_jobs)
+    care = _checked(CONSTRAINTS, checkpoint=checkpoint, on_error=on_error, timeout=timeout)
     with careful(collect(X, resolve(similarity)), **care) as collection:
-        space = collection.space(n_jobs)
-        method = choose_method(method, space, n_neighbors)
-        asked = {"method": method, "n_neighbors": n_neighbors, "random_state": random_state, **options}
-        kept = finished_parts(collection, asked)
-        if kept is not None and FINISHED in kept.results:
-            return read_graph(kept, len(collection), n_neighbors, method)
-        rng = generator(seed_of(random_state, collection.checkpoint))
-        with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
-            bar.watch(lambda: (space.n_done(), space.n_expected))
-            graph = build(space, n_neighbors, method, rng, sample_rate=sample_rate, tol=tol)
-        if kept is not None:
-            write_graph(kept, graph)
-        report = None if collection.checkpoint is None else collection.checkpoint.report()
-        failures = collection.similarity.failures
-        return replace(graph, checkpoint=report, n_failed=0 if failures is None else failures.n)
+        return _kept_or_made(collection, n_neighbors, method, random_state, options, verbose > 0)
+
+
+def _checked(constraints: Mapping[str, Any], **options: Any) -> dict[str, Any]:
+    """Return options, or raise an error that names the first that must not have its value."""
+    validate_parameter_constraints(constraints, options, "neighbor_graph")
+    return options
+
+
+def _kept_or_made(
+    collection: Collection, k: int, method: str, random_state: Any, options: dict[str, Any], shown: bool
+) -> NeighborGraph:
+    """Return the graph that the checkpoint of a collection holds, or make it. Progress may be shown."""
+    space = collection.space(options["n_jobs"])
+    method = choose_method(method, space, k)
+    kept = finished_parts(collection, {"method": method, "n_neighbors": k, "random_state": random_state, **options})
+    if kept is not None and FINISHED in kept.results:
+        return read_graph(kept, len(collection), k, method)
+    rng = generator(seed_of(random_state, collection.checkpoint))
+    with progress("neighbor graph", None, "evaluations", shown=shown) as bar:
+        bar.watch(lambda: (space.n_done(), space.n_expected))
+        graph = build(space, k, method, rng, sample_rate=options["sample_rate"], tol=options["tol"])
+    if kept is not None:
+        write_graph(kept, graph)
+    report = None if collection.checkpoint is None else collection.checkpoint.report()
+    failures = collection.similarity.failures
+    return replace(graph, checkpoint=report, n_failed=0 if failures is None else failures.n)
 
 
 def choose_method(method: str, space: Space, k: int) -> str:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from covey.arrays import Floats, Indices
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
-from covey.similarity.checkpoint import CheckpointReport
+from covey.similarity.checkpoint_report import CheckpointReport
 from covey.similarity.matrices import check_csr, looks_like_distances
 from covey.similarity.similarity import CONVERSIONS
 from covey.similarity.types import SparseMatrix

@@ -7,34 +7,14 @@ is left when the process that asks has died. `covey.similarity.timed` starts suc
 """
 
 import os
-import pickle
 import queue
 import signal
-import struct
 import sys
 import threading
 from typing import Any, BinaryIO
 
+from covey.runtime.messages import read_message, write_message
 from covey.runtime.workers import FileParcel, attempt
-
-LENGTH = struct.Struct("<Q")
-"""How the length of a message is written."""
-
-
-def write_message(stream: BinaryIO, message: Any) -> None:
-    """Write a message, and leave nothing of it in this process."""
-    content = pickle.dumps(message)
-    stream.write(LENGTH.pack(len(content)) + content)
-    stream.flush()
-
-
-def read_message(stream: BinaryIO) -> Any:
-    """Read a message. Raise EOFError if the other side has ended."""
-    header = stream.read(LENGTH.size)
-    content = stream.read(LENGTH.unpack(header)[0]) if len(header) == LENGTH.size else b""
-    if len(header) < LENGTH.size or len(content) < LENGTH.unpack(header)[0]:
-        raise EOFError
-    return pickle.loads(content)
 
 
 def _read_questions(stream: BinaryIO, questions: "queue.SimpleQueue[Any]") -> None:

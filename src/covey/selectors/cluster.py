@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -221,3 +221,11 @@ class Cluster:
             scan_rate=n_evaluations / max(self.n_pairs, 1),
             n_orphans=n_orphans,
         )
+
+
+class Found(NamedTuple):
+    """What a selector has found in a cluster: the prototype, its details, and how many evaluations all pairs take."""
+
+    prototype: Prototype
+    details: Any
+    n_pairs: int

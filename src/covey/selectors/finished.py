@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from covey.prototype import Prototype
-from covey.selectors.cluster import Cluster
-from covey.selectors.side_by_side import Found
+from covey.selectors.cluster import Cluster, Found
 from covey.selectors.state import COUNT, PROTOTYPE_FACTS, PROTOTYPE_FIELDS, check_facts, check_fields
 from covey.similarity.checkpoint import Checkpoint
 from covey.storage.arrays import pack_arrays, unpack_arrays

@@ -12,12 +12,11 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
-from covey.prototype import Prototype
 from covey.runtime.callbacks import without_callbacks
 from covey.runtime.random import generator
 from covey.runtime.workers import (
@@ -31,16 +30,8 @@ from covey.runtime.workers import (
     packed,
     unpacked,
 )
-from covey.selectors.cluster import Cluster
+from covey.selectors.cluster import Cluster, Found
 from covey.similarity.pool import warn_once
-
-
-class Found(NamedTuple):
-    """What a selector has found in a cluster: the prototype, its details, and how many evaluations all pairs take."""
-
-    prototype: Prototype
-    details: Any
-    n_pairs: int
 
 
 def find(selector: Any, cluster: Cluster, rng: np.random.Generator) -> Found:

@@ -24,7 +24,6 @@ among them whatever it needs.
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from reprlib import repr as shown
 from typing import Any, Self
 
@@ -32,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Hashes, Integers
-from covey.similarity.fingerprints import similarity_fingerprint
-from covey.similarity.similarity import LARGEST, Similarity
+from covey.similarity.checkpoint_report import CheckpointReport
+from covey.similarity.similarity import LARGEST
 from covey.storage.arrays import MOST_TEXT
 from covey.storage.errors import FileFormatError
 from covey.storage.journal import Journal
@@ -55,29 +54,6 @@ class OtherRunError(ValueError):
     names_file = True
 
 
-@dataclass(frozen=True)
-class CheckpointReport:
-    """What a checkpoint has done for a run.
-
-    Attributes
-    ----------
-    path : str
-        The file.
-    n_saved : int
-        How many of the evaluations of this run an earlier one had made.
-    n_asked_again : int
-        How many kept pairs were evaluated again when the file was opened, to see whether the similarity is still the
-        same. They are not among the evaluations of the run.
-    n_kept : int
-        How many pairs the file holds now.
-    """
-
-    path: str
-    n_saved: int
-    n_asked_again: int
-    n_kept: int
-
-
 class Checkpoint:
     """A checkpoint that is open, and what it holds.
 
@@ -85,8 +61,9 @@ class Checkpoint:
     ----------
     path : path
         The file. It is made if it is not there.
-    similarity : Similarity
-        What the pairs are evaluated by. A file that belongs to another one is refused.
+    fingerprint, in_words : str
+        The similarity that evaluates the pairs, in short and for messages. A file that belongs to another similarity is
+        refused.
 
     Attributes
     ----------
@@ -96,7 +73,7 @@ class Checkpoint:
         The finished parts of the run, by name.
     """
 
-    def __init__(self, path: str | os.PathLike[str], similarity: Similarity) -> None:
+    def __init__(self, path: str | os.PathLike[str], fingerprint: str, in_words: str) -> None:
         self._journal = Journal(path)
         self.path = str(self._journal.path)
         self.n_saved = self.n_asked_again = self._n_new = 0
@@ -106,7 +83,7 @@ class Checkpoint:
         self._values = np.empty(0)
         self._run: str | None = None
         try:
-            self.seed = self._read(similarity)
+            self.seed = self._read(fingerprint, in_words)
         except BaseException:
             self._journal.close()
             raise
@@ -184,15 +161,14 @@ class Checkpoint:
         self._journal.append(RESULT, len(encoded).to_bytes(4, "little") + encoded + content)
         self.results[name] = content
 
-    def _read(self, similarity: Similarity) -> int:
+    def _read(self, fingerprint: str, in_words: str) -> int:
         """Read the file, or begin a new one, and return its seed."""
-        fingerprint = similarity_fingerprint(similarity)
         objects, pairs, about = [], [], None
         for kind, content in self._journal.blocks():
             if (kind == ABOUT) != (about is None):
                 raise self.damaged("its blocks are not in order")
             if kind == ABOUT:
-                about = self._check_about(content, similarity, fingerprint)
+                about = self._check_about(content, fingerprint, in_words)
             elif not content and kind in (OBJECTS, PAIRS):
                 continue  # millions of empty arrays would take far more memory than the file
             elif kind == OBJECTS:
@@ -207,13 +183,13 @@ class Checkpoint:
                 raise self.damaged(f"it has a block of the unknown kind {kind}")
         if about is None:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
-            made = {"format": FORMAT, "similarity": fingerprint, "in_words": repr(similarity), "seed": seed}
+            made = {"format": FORMAT, "similarity": fingerprint, "in_words": in_words, "seed": seed}
             self._journal.append(ABOUT, json.dumps(made).encode())
             return seed
         self._take_in(np.concatenate([self._hashes, *objects]), np.concatenate([np.empty(0, PAIR), *pairs]))
         return int(about["seed"])
 
-    def _check_about(self, content: bytes, similarity: Similarity, fingerprint: str) -> dict[str, Any]:
+    def _check_about(self, content: bytes, fingerprint: str, in_words: str) -> dict[str, Any]:
         """Refuse a file of another format, or of another similarity."""
         about = self._json(content)
         version = about.get("format")
@@ -227,7 +203,7 @@ class Checkpoint:
         if about.get("similarity") != fingerprint:
             raise OtherRunError(
                 f"checkpoint must be of the same similarity, but {self.path!r} was made with another one, "
-                f"{about['in_words'][:200]!a}, and this is {similarity!r}; choose another file, or remove that one."
+                f"{about['in_words'][:200]!a}, and this is {in_words}; choose another file, or remove that one."
             )
         return about
 

@@ -142,6 +142,13 @@ class Collection(Sized, ABC):
         """
         return self.against(self, n_jobs)
 
+    def watched(self, space: Space) -> Space:
+        """Let a space of these members among themselves check whether the similarity is what it promises to be.
+
+        The space itself is returned. Similarities that covey computes need no check.
+        """
+        return space
+
     def is_costly(self) -> bool:
         """Say whether an evaluation may take longer than to look it up, as that of a user's own function may."""
         space = self.take(np.arange(min(len(self), 1))).space()
@@ -184,6 +191,54 @@ class Collection(Sized, ABC):
     @abstractmethod
     def _take(self, positions: Positions) -> Self:
         """Return a copy of the members at these positions."""
+
+
+class WrappedCollection(Collection):
+    """The objects of a costly collection, whose similarities are remembered somewhere.
+
+    What is remembered belongs to this process. So a copy in another process, representatives, and what is joined with
+    other collections are made of the inner collection alone.
+    """
+
+    remembers = True
+
+    def __init__(self, collection: Collection) -> None:
+        super().__init__(collection.similarity, collection.objects, collection.rows, collection.given)
+        self._collection = collection
+
+    def __reduce__(self) -> Any:
+        return self._collection.__reduce__()
+
+    @property
+    def n_columns(self) -> int | None:
+        return self._collection.n_columns
+
+    def is_costly(self) -> bool:
+        return True
+
+    def representatives(self, positions: Positions) -> Representatives:
+        return self._collection.representatives(positions)
+
+    def space(self, n_jobs: int | None = None) -> Space:
+        return self.watched(super().space(n_jobs))
+
+    def watched(self, space: Space) -> Space:
+        return self._collection.watched(space)
+
+    @abstractmethod
+    def against(self, others: Self, n_jobs: int | None = None) -> Space: ...
+
+    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> Space:
+        return self._collection.space_of_queries(X, estimator, n_jobs)
+
+    def distinct(self) -> Distinct:
+        return self._collection.distinct()
+
+    def content_hashes(self) -> Hashes:
+        return self._collection.content_hashes()
+
+    def _joined(self, parts: Sequence[Collection]) -> Collection:
+        return self._collection._joined(parts)
 
 
 def _check_parts(parts: Sequence[Collection]) -> None:

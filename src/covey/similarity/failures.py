@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-
-from covey.arrays import Floats
+from numpy.typing import NDArray
 
 OnError = Literal["raise", "lowest"]
 """What to do if a similarity fails: end the work, or go on."""
@@ -57,7 +56,7 @@ class Failures:
         self.n += n
         self.examples.extend(examples[: MOST_EXAMPLES - len(self.examples)])
 
-    def settled(self, values: Floats) -> Floats:
+    def settled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return similarities in which each NaN has become the lowest similarity that was seen so far.
 
         If there is none at all yet, it becomes 0.

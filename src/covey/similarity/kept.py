@@ -11,11 +11,10 @@ from typing import Self
 import numpy as np
 
 from covey.arrays import Floats, Indices, Integers, Positions
+from covey.similarity.answers import differing
 from covey.similarity.checkpoint import Checkpoint, Keys, OtherRunError, pair_keys
-from covey.similarity.collection import Collection
+from covey.similarity.collection import Collection, WrappedCollection
 from covey.similarity.space import Space
-from covey.similarity.spot_check import TOLERANCE
-from covey.similarity.wrapped import WrappedCollection
 
 ASKED_AGAIN = 5
 """How many kept pairs are evaluated again before a checkpoint is used. A change that a fingerprint does not show, such
@@ -41,7 +40,7 @@ def _check_values(collection: Collection, checkpoint: Checkpoint, numbers: Integ
     i, j = position[(keys >> np.uint64(32)).astype(np.intp)], position[(keys & np.uint64(0xFFFFFFFF)).astype(np.intp)]
     now = collection.against(collection).score_or_nan(i, j)
     checkpoint.n_asked_again += i.size
-    differ = np.flatnonzero(~(np.abs(now - before) <= TOLERANCE * np.maximum(np.abs(now), np.abs(before))))
+    differ = differing(before, now)
     if differ.size:
         a, b = collection.rows[i[differ[0]]], collection.rows[j[differ[0]]]
         raise OtherRunError(

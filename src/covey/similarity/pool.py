@@ -16,14 +16,15 @@ import math
 import warnings
 import weakref
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 
-from covey.arrays import Floats, Indices
+from covey.arrays import Indices
 from covey.runtime.executor import reaches_other_machines
 from covey.runtime.steps import Steps
 from covey.runtime.workers import LOST, Outcome, Shared, UnsendableError, attempt, has_arrived
+from covey.similarity.calling import Caller, Part, answer
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
@@ -56,33 +57,6 @@ class OneProcessWarning(UserWarning):
     >>> selector.sample_indices_
     array([1])
     """
-
-
-class Caller(Protocol):
-    """What a pool needs of a caller: it computes the values of pairs of objects."""
-
-    similarity: Any
-
-    @property
-    def unit(self) -> int:
-        """How many pairs the function takes in one call."""
-        ...
-
-    def __call__(self, i: Indices, j: Indices) -> Floats:
-        """Return the values of the pairs, with NaN for failures if the work goes on in spite of them."""
-        ...
-
-    def notes(self) -> list[str]:
-        """Return descriptions of the failures since the last call, and forget them."""
-        ...
-
-    def names(self, i: int, j: int) -> str:
-        """Name the two objects of a pair."""
-        ...
-
-
-Part = tuple[Floats, list[str]]
-"""The values of some pairs that follow each other, and descriptions of failures among them."""
 
 
 class Pool:
@@ -184,8 +158,3 @@ def _work(parcel: Any, pairs: tuple[Indices, Indices]) -> Outcome:
     a worker.
     """
     return attempt(lambda: answer(parcel.open(), *pairs)) if has_arrived(parcel) else LOST
-
-
-def answer(caller: Caller, i: Indices, j: Indices) -> Part:
-    """Return the values of pairs, and descriptions of failures among them."""
-    return caller(i, j), caller.notes()

@@ -16,6 +16,7 @@ from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection
 from covey.similarity.content import code_fingerprint
 from covey.similarity.failures import OnError
+from covey.similarity.fingerprints import similarity_fingerprint
 from covey.similarity.kept import kept
 
 Path = str | os.PathLike[str] | None
@@ -47,7 +48,8 @@ def careful(
     if checkpoint is None:
         yield collection
     else:
-        with Checkpoint(checkpoint, collection.similarity) as opened:
+        similarity = collection.similarity
+        with Checkpoint(checkpoint, similarity_fingerprint(similarity), repr(similarity)) as opened:
             guarded = kept(collection.under(collection.similarity), opened)  # the caller's collection stays as it is
             guarded.checkpoint = opened
             yield guarded

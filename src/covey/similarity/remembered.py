@@ -15,10 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Indices, Positions
-from covey.similarity.collection import Collection
+from covey.similarity.collection import Collection, WrappedCollection
 from covey.similarity.hashing import find_slot
 from covey.similarity.space import Space
-from covey.similarity.wrapped import WrappedCollection
 
 Keys = NDArray[np.uint64]
 

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from covey.arrays import Floats, Indices, Positions
+from covey.arrays import Indices, Positions
+from covey.similarity.answers import differing
 from covey.similarity.pairs import draw_pairs
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
@@ -34,9 +35,6 @@ FEWEST_PAIRS = 1_000
 """A space of fewer pairs, which is one of fewer than 46 objects, is not checked."""
 MOST_SHARE = 0.01
 """Which share of the evaluations of all pairs the check may take. The value is a matter of taste."""
-TOLERANCE = 1e-6
-"""Which share of the largest value two answers may differ by. Sums of a thousand terms of single precision differ by
-less than that if they are added in another order, on average."""
 
 _warned_about: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 """The similarities that a warning was given for, by identity. All clusters of a fit share one similarity, so that it is
@@ -115,8 +113,8 @@ def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
     n_again = int(ASKED_AGAIN * n_checked)
     first, repeated = forward[:n_again], space.score_again(i[:n_again], j[:n_again])
     space.n_checks = (2 if space.symmetric else 1) * n_checked + n_again
-    if _differ(first, repeated).size:
-        where = _differ(first, repeated)[0]
+    if differing(first, repeated).size:
+        where = differing(first, repeated)[0]
         _warn(
             similarity,
             NondeterminismWarning,
@@ -124,7 +122,7 @@ def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
             f"and {repeated[where]:.8g} the second time, so that no result can be repeated; let it give the same "
             "answer for the same pair.",
         )
-    elif (differ := _differ(forward, backward)).size:
+    elif (differ := differing(forward, backward)).size:
         values = f"{forward[differ[0]]:.8g} in this order and {backward[differ[0]]:.8g} in the other"
         _warn(
             similarity,
@@ -134,13 +132,6 @@ def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
             f"{'it is declared symmetric' if similarity.declared else 'nothing says that it matters'}; "
             f"{_remedy(similarity)}.",
         )
-
-
-def _differ(before: Floats, now: Floats) -> Indices:
-    """Return where two arrays of answers differ by more than rounding. Two failures are the same."""
-    scale = max(np.nanmax(np.abs(before), initial=0.0), np.nanmax(np.abs(now), initial=0.0)) or 1.0
-    same = (np.abs(before / scale - now / scale) <= TOLERANCE) | (np.isnan(before) & np.isnan(now))
-    return np.flatnonzero(~same).astype(np.int32)
 
 
 def _names(rows: Positions, i: Indices, j: Indices, where: Any) -> str:

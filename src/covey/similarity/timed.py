@@ -28,9 +28,9 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from covey.arrays import Indices
-from covey.runtime.answering import read_message, write_message
+from covey.runtime.messages import read_message, write_message
 from covey.runtime.workers import Shared, UnsendableError
-from covey.similarity.pool import Caller, Part, answer
+from covey.similarity.calling import Caller, Part, answer
 
 CALLS_AHEAD = 16
 """How many calls a process is sent at a time, so that it need not wait for the next one. Sending and receiving a call

@@ -40,7 +40,10 @@ class SequenceCollection(Collection):
         return int(self.objects.shape[1]) if sp.issparse(self.objects) or is_numeric(self.objects) else None
 
     def space(self, n_jobs: int | None = None) -> Space:
-        return watch(super().space(n_jobs), self.similarity, self.rows)
+        return self.watched(super().space(n_jobs))
+
+    def watched(self, space: Space) -> Space:
+        return watch(space, self.similarity, self.rows)
 
     def against(self, others: Self, n_jobs: int | None = None) -> FunctionSpace:
         caller = self._caller(others, "object")
