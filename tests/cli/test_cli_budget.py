@@ -176,7 +176,7 @@ def test_rows_keep_their_numbers_where_others_are_left_out(run, flowers):
     assert {9, 60} <= set(rows()) == set(told["covey_representative"])
     Path("rows").write_text("5\n")
     code, _, err = run(*common, "--include", "rows", "-f")
-    assert (code, "rows: '5' is no number of a row" in err) == (1, True)
+    assert (code, "rows, line 1: '5' is no number of a row" in err) == (1, True)
 
 
 def test_weights_are_those_of_the_library(run, flowers):

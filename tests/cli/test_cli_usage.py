@@ -130,6 +130,7 @@ def test_panels_come_in_the_order_of_what_is_looked_for_first(run):
         "What the objects are",
         "How the file is read",
         "How it runs",
+        "Work that takes long",
         "On a cluster of machines",
     ]
 

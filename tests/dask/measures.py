@@ -41,7 +41,12 @@ def traces(a, b):
 
 
 class Written:
-    """A similarity that appends each pair that it is called with to a file of its process."""
+    """A similarity that appends each pair that it is called with to a file of its process.
+
+    It is trusted, so that no call is only a check.
+    """
+
+    trusted = True
 
     def __init__(self, folder, measure=close, symmetric=True, seconds=0.0):
         self.folder, self.measure, self.symmetric, self.seconds = str(folder), measure, symmetric, seconds

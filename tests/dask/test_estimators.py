@@ -46,10 +46,10 @@ def test_a_module_alone_starts_nothing():
     assert out == "CRS(n_neighbors=3) NearestPrototypeClassifier()\n"
 
 
-def test_parameters_are_those_of_one_process_and_three_more():
+def test_parameters_are_those_of_one_process_and_two_more():
     ours, plain = covey.dask.CRS().get_params(), covey.CRS().get_params()
     assert {name: ours[name] for name in plain} == plain
-    assert set(ours) - set(plain) == {"client", "shard_size", "checkpoint"}
+    assert set(ours) - set(plain) == {"client", "shard_size"}
     assert repr(covey.dask.CRS(5, shard_size=7)) == "CRS(n_neighbors=5, shard_size=7)"
     selector = covey.dask.CRS().set_params(shard_size=9, n_neighbors=4, checkpoint="folder")
     assert (selector.shard_size, selector.n_neighbors, selector.checkpoint) == (9, 4, "folder")
