@@ -38,7 +38,6 @@ BLOCKS = {
     "covey.similarity.bounds": ["CHUNK_ROWS"],
     "covey.similarity.equal": ["CHUNK_ROWS"],
     "covey.similarity.rows": ["COLUMNS_A_PAIR"],
-    "covey.similarity.spaces.functions": ["CHUNK"],
     "covey.similarity.spaces.matrix": ["CHUNK"],
 }
 """The numbers that say how much is done at a time, by the modules that read them. They must not change any result."""

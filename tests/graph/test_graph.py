@@ -350,8 +350,11 @@ def test_wrong_graphs_are_refused(matrix, error, message):
     [
         ({"n_neighbors": 0}, "n_neighbors must be an int of at least 1, got 0"),
         ({"method": "fast"}, r"method must be one of \['auto', 'exact', 'nn-descent'\], got 'fast'"),
-        ({"sample_rate": 0}, r"sample_rate must be in \(0, 1\], got 0"),
-        ({"tol": 2}, r"tol must be in \[0, 1\], got 2"),
+        (
+            {"sample_rate": 0},
+            r"'sample_rate' parameter of neighbor_graph must be a float in the range \(0.0, 1.0\]. Got 0",
+        ),
+        ({"tol": 2}, r"'tol' parameter of neighbor_graph must be a float in the range \[0.0, 1.0\]. Got 2"),
     ],
 )
 def test_wrong_options_are_named(options, message):
