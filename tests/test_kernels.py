@@ -21,7 +21,7 @@ from covey.runtime import prefetch
 from covey.runtime.executor import Executor
 from covey.selectors import ds3_admm, ds3_facility, sharpened_lists
 from covey.selectors import sharpened_search as search
-from covey.similarity import bounds, equal, hashing, remembered
+from covey.similarity import bounds, equal, exact_sum, hashing, remembered
 from covey.similarity import kernels as _kernels
 from covey.similarity.spaces.mixed import gower_means
 from tests.graph.test_clustering import move_case
@@ -224,6 +224,7 @@ CASES = {
         np.zeros(30),
         np.zeros(30, bool),
     ),
+    exact_sum.add_by_exponent: lambda: (rng.normal(size=50).view(np.uint64), np.zeros((2048, 2), dtype=np.int64)),
     remembered.put_values: lambda: (*pair_table(), np.arange(90, 100, dtype=np.uint64), rng.random(10)),
     sharpened_lists.reverse: lambda: (
         np.array([0, 2, 4, 6]),

@@ -4,6 +4,8 @@ import pytest
 
 from tests.determinism.settings import answers, start
 
+pytestmark = pytest.mark.xdist_group("test_commands")  # one process of the suite makes what all of them compare
+
 EXPECTED = {
     "few.covey",
     "few.csv",

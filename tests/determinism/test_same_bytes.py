@@ -8,6 +8,8 @@ import pytest
 import covey
 from tests.determinism.settings import TWO_BLAS_THREADS, answers, differences, start
 
+pytestmark = pytest.mark.xdist_group("test_same_bytes")  # one process of the suite makes what all of them compare
+
 TOGETHER = {
     "jobs, BLAS threads, a hash seed and a day": (
         {"n_jobs": 2, "days_later": 1},

@@ -228,7 +228,7 @@ HANGING = {
     "sleeps": (hangs, "took longer than timeout=0.5 seconds"),
     "computes": (hangs_without_letting_go, "took longer than timeout=0.5 seconds"),
     "dies": (dies, "ended its process with exit code -11"),
-    "batched": (covey.batched(hangs_in_a_batch, batch_size=200), "took longer than timeout=0.5 seconds"),
+    "batched": (covey.batched(hangs_in_a_batch, batch_size=8), "took longer than timeout=0.5 seconds"),
     "raises": (raises, "raised ValueError: no such service"),
 }
 

@@ -240,6 +240,18 @@ def unpacked(content: bytes) -> Any:
         raise UnsendableError(_in_one_line(error)) from error
 
 
+def end_idle_processes() -> None:
+    """End the processes of joblib's own pool on this machine, unless they are at work for somebody else.
+
+    joblib keeps them for five minutes after their last task, so that the next one need not start them again. After
+    Ctrl-C there is no next one.
+    """
+    loky = sys.modules.get("joblib.externals.loky.reusable_executor")  # without it, no processes were started
+    executor = getattr(loky, "_executor", None)
+    if executor is not None and not getattr(executor, "_pending_work_items", True):
+        executor.shutdown(wait=True, kill_workers=True)
+
+
 @contextmanager
 def large_tasks() -> Iterator[None]:
     """Let Dask take large tasks without its advice to put data into futures, which holds for data of several tasks."""

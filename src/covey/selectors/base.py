@@ -27,7 +27,7 @@ from covey.selectors.finished import Finished
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import clusters
 from covey.selectors.members import members_of
-from covey.selectors.side_by_side import find, find_side_by_side
+from covey.selectors.side_by_side import find_side_by_side
 from covey.selectors.state import (
     COUNT,
     FEATURES,
@@ -264,8 +264,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
                 bar.note(f"cluster {label!r}, {number} of {len(groups)}")
                 bar.watch(partial(_done_and_total, list(found), cluster, len(collection)))
                 with callbacks.part(f"cluster {label}"):
-                    find_here = partial(find, self, cluster, generator(rng))
-                    answer = next(answers) if answers else finished.get(cluster, number, find_here)
+                    answer = next(answers) if answers else finished.get(cluster, number, generator(rng))
                 found.append(answer.prototype)
                 details[label] = answer.details
                 if verbose > 1 or (verbose == 1 and not bar.shown):

@@ -229,3 +229,9 @@ class Found(NamedTuple):
     prototype: Prototype
     details: Any
     n_pairs: int
+
+
+def find(selector: Any, cluster: Cluster, rng: np.random.Generator) -> Found:
+    """Let a selector find the prototype of a cluster, in this process."""
+    prototype, details = selector._select_with_details(cluster, rng)
+    return Found(prototype, details, cluster.n_pairs)

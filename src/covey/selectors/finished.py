@@ -4,13 +4,12 @@ What was found in a cluster is a prototype and some details, which are made of a
 the members are not written, because the run that reads them has them.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from covey.prototype import Prototype
-from covey.selectors.cluster import Cluster, Found
+from covey.selectors.cluster import Cluster, Found, find
 from covey.selectors.state import COUNT, PROTOTYPE_FACTS, PROTOTYPE_FIELDS, check_facts, check_fields
 from covey.similarity.checkpoint import Checkpoint
 from covey.storage.arrays import pack_arrays, unpack_arrays
@@ -30,13 +29,13 @@ class Finished:
     def __init__(self, selector: Any, checkpoint: Checkpoint | None) -> None:
         self._selector, self._checkpoint = selector, checkpoint
 
-    def get(self, cluster: Cluster, number: int, find: Callable[[], Found]) -> Found:
+    def get(self, cluster: Cluster, number: int, rng: np.random.Generator) -> Found:
         """Return what was found in the cluster with this number, or let the selector find it now."""
         if self._checkpoint is None:
-            return find()
+            return find(self._selector, cluster, rng)
         name = f"cluster {number}"
         if name not in self._checkpoint.results:
-            found = find()
+            found = find(self._selector, cluster, rng)
             self._checkpoint.finish(name, to_bytes(found))
             return found
         try:

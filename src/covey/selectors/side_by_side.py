@@ -30,14 +30,8 @@ from covey.runtime.workers import (
     packed,
     unpacked,
 )
-from covey.selectors.cluster import Cluster, Found
+from covey.selectors.cluster import Cluster, Found, find
 from covey.similarity.pool import warn_once
-
-
-def find(selector: Any, cluster: Cluster, rng: np.random.Generator) -> Found:
-    """Let a selector find the prototype of a cluster, in this process."""
-    prototype, details = selector._select_with_details(cluster, rng)
-    return Found(prototype, details, cluster.n_pairs)
 
 
 def find_side_by_side(

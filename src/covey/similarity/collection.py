@@ -6,7 +6,6 @@ against its members. `collections/` has one class for each kind of objects. No l
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from copy import copy
 from itertools import chain
 from typing import Any, Protocol, Self
 
@@ -82,8 +81,8 @@ class Collection(Sized, ABC):
 
     def under(self, similarity: Similarity) -> Self:
         """Return the same members under the same similarity that behaves in another way if it fails."""
-        changed = copy(self)
-        changed.similarity = similarity
+        changed = object.__new__(type(self))  # `copy` would leave out what was prepared, as pickle does
+        vars(changed).update(vars(self), similarity=similarity)
         return changed
 
     def alone(self) -> "Collection":

@@ -289,8 +289,8 @@ def batched(
     """
     if not (isinstance(batch_size, Integral) and batch_size >= 1):
         raise ValueError(f"batch_size must be an int of at least 1, got {batch_size!r}.")
-    facts = {"declared": symmetric is not None, "trusted": _is_trusted(function)}
-    return Similarity(function, symmetric is not False, kind="batches", batch_size=batch_size, **facts)
+    declared = symmetric is not None
+    return Similarity(function, symmetric is not False, kind="batches", batch_size=batch_size, declared=declared)
 
 
 def from_distance(
@@ -343,10 +343,6 @@ def from_distance(
     return made if symmetric is None else replace(made, symmetric=symmetric, declared=True)
 
 
-def _is_trusted(function: Any) -> bool:
-    return bool(getattr(function, "trusted", False))
-
-
 def similarity_names() -> list[str]:
     """List the names that may be passed as ``similarity``.
 
@@ -378,8 +374,7 @@ def resolve(similarity: Any) -> Similarity:
         return NAMED[similarity]
     if callable(similarity):
         symmetric = getattr(similarity, "symmetric", None)
-        declared, trusted = symmetric is not None, _is_trusted(similarity)
-        return Similarity(similarity, symmetric is None or bool(symmetric), declared=declared, trusted=trusted)
+        return Similarity(similarity, symmetric is None or bool(symmetric), declared=symmetric is not None)
     is_distance = isinstance(similarity, str) and similarity in DISTANCES
     raise ValueError(
         "similarity must be a callable s(a, b), covey.batched(f), covey.from_distance(d) or one of "

@@ -12,6 +12,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from covey.runtime.workers import end_idle_processes
 from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection
 from covey.similarity.content import code_fingerprint
@@ -45,16 +46,27 @@ def careful(
         yield collection
         return
     collection = collection.under(collection.similarity.under(on_error, timeout))
-    if checkpoint is None:
-        yield collection
-    else:
-        similarity = collection.similarity
-        with Checkpoint(checkpoint, similarity_fingerprint(similarity), repr(similarity)) as opened:
-            guarded = kept(collection.under(collection.similarity), opened)  # the caller's collection stays as it is
-            guarded.checkpoint = opened
-            yield guarded
+    try:
+        if checkpoint is None:
+            yield collection
+        else:
+            with _opened(checkpoint, collection) as kept_collection:
+                yield kept_collection
+    except KeyboardInterrupt:
+        end_idle_processes()
+        raise
     if collection.similarity.failures is not None:
         collection.similarity.failures.warn()
+
+
+@contextmanager
+def _opened(path: Path, collection: Collection) -> Iterator[Collection]:
+    """Open a checkpoint, and yield a collection that uses it. The given collection stays as it is."""
+    similarity = collection.similarity
+    with Checkpoint(str(path), similarity_fingerprint(similarity), repr(similarity)) as checkpoint:
+        guarded = kept(collection.under(similarity), checkpoint)
+        guarded.checkpoint = checkpoint
+        yield guarded
 
 
 def seed_of(random_state: Any, checkpoint: Checkpoint | None) -> Any:

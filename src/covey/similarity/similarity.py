@@ -175,6 +175,8 @@ class Similarity:
     def __post_init__(self) -> None:
         if self.kind in ("objects", "batches") and not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}; named similarities need no wrapping.")
+        if getattr(self.function, "trusted", False):
+            object.__setattr__(self, "trusted", True)
 
     def __repr__(self) -> str:
         made_of = self.function if isinstance(self.function, str) else getattr(self.function, "__name__", self.function)
