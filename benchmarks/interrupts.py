@@ -246,6 +246,8 @@ def child(name: str, n: int) -> None:
         return
     except KeyboardInterrupt:
         ended = time.monotonic()
+    while time.monotonic() < ended + 1 and set(threading.enumerate()) - threads:
+        time.sleep(0.01)  # that which feeds a queue of multiprocessing ends a little later than its processes
     left = {
         "threads": [thread.name for thread in threading.enumerate() if thread not in threads],
         "children": children(),

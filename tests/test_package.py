@@ -54,6 +54,7 @@ def test_public_names():
         "NeighborGraph",
         "NondeterminismWarning",
         "OneProcessWarning",
+        "OtherRunError",
         "PackedBits",
         "Prototype",
         "PrototypeMapDisplay",

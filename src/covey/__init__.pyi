@@ -33,6 +33,7 @@ from covey.selectors.sharpened import Sharpened as Sharpened
 from covey.selectors.simple import KeepAll as KeepAll
 from covey.selectors.simple import RandomSelector as RandomSelector
 from covey.similarity.bits import PackedBits as PackedBits
+from covey.similarity.checkpoint import OtherRunError as OtherRunError
 from covey.similarity.checkpoint_report import CheckpointReport as CheckpointReport
 from covey.similarity.failures import FailedPairsWarning as FailedPairsWarning
 from covey.similarity.homogeneity import homogeneity as homogeneity

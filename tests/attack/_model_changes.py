@@ -55,7 +55,7 @@ CLASSES = [
     "DeltaMedoids",
     "Sharpened",
     "NearestPrototypeClassifier",
-    "First",
+    "FirstOfAll",
 ]
 CLASSES += ["Selector", "Prototype", "load", "dask", "os", "BaseEstimator", "no such class", ""]
 SIMILARITIES = [*NAMED, *({"named": name} for name in NAMED)]

@@ -34,7 +34,7 @@ class Kind:
     queries: Any = None
 
 
-class First(covey.Selector):
+class FirstOfAll(covey.Selector):
     """A selector of the user's own: the first member of each cluster represents it."""
 
     _fitted_state: ClassVar = {"n_clusters_": int}
@@ -148,7 +148,7 @@ def _selectors():
     yield from _made("all", covey.KeepAll(), X, y.astype(float))
     yield from _made("tuples as labels", covey.CRS(2), X, _of_objects([(label, "x") for label in y.tolist()]))
     yield from _made("one class", covey.CRS(2), X, np.zeros(15, dtype=int))
-    yield from _made("of the user", First(), X, y)
+    yield from _made("of the user", FirstOfAll(), X, y)
 
 
 def _of_objects(values):

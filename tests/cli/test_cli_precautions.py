@@ -52,10 +52,12 @@ def n_calls():
 def test_a_checkpoint_serves_the_same_command_and_others(run, table, mine):
     code, _, err = run(*table, f"{mine}:slow", "--checkpoint", "kept")
     first, few = n_calls(), Path("few.csv").read_text()
-    assert (code, "0 evaluations were taken from the checkpoint" in err) == (0, True)
+    assert (code, f"\n{first - 3:,} are kept in it now." in err) == (0, True)
     code, _, err = run(*table, f"{mine}:slow", "--checkpoint", "kept")
     assert (code, n_calls() <= 10) == (0, True)
-    assert f"{first - 3:,} evaluations were taken from the checkpoint." in err
+    assert (
+        f"{first - 3:,} of these evaluations were taken from the checkpoint, {first - 3:,} are kept in it now." in err
+    )
     assert Path("few.csv").read_text() == few
     assert run(*table, f"{mine}:slow", "--checkpoint", "kept", "-k", "3")[0] == 0
     assert n_calls() <= 10
@@ -65,10 +67,10 @@ def test_a_checkpoint_serves_the_same_command_and_others(run, table, mine):
 def test_every_method_that_evaluates_takes_a_checkpoint(run, folder, method):
     Path("t.csv").write_text("a,b\n" + "\n".join(f"{number},{number % 2}" for number in range(40)) + "\n")
     command = ["select", "t.csv", "--force", "-o", "few.csv", "--label", "b", "--features", "a", "-s", "euclidean"]
-    for saved in ("0 evaluations", "380 evaluations"):
+    for is_second in (False, True):
         code, _, err = run(*command, "--method", method, "--checkpoint", "kept")
         assert code == 0, err
-        assert f"{saved} were taken from the checkpoint." in err
+        assert ("\n380 of these evaluations were taken from the checkpoint" in err) is is_second
 
 
 def test_a_checkpoint_of_something_else_is_refused_in_one_line(run, table, mine):
@@ -92,7 +94,9 @@ def test_a_failing_function_ends_the_command_or_is_told_in_one_line(run, table, 
     assert "of object 3 and object 7 raised ValueError: no " in err
     assert "\x1b" not in err
     err = told_by(*table, f"{mine}:failing", "--on-error", "lowest")
-    assert "covey: The similarity failed for 1 pair, which count as least similar: That of object 3 and object 7" in err
+    assert (
+        "covey: The similarity failed for 1 pair, which counts as least similar. That of object 3 and object 7" in err
+    )
     assert "\x1b" not in err
 
 
@@ -108,6 +112,7 @@ def test_a_hanging_function_is_ended(table, mine):
         (["--timeout", "nan"], "--timeout must be a number of seconds above 0, got nan."),
         (["--method", "random", "-n", "3", "--checkpoint", "kept"], "are for methods that evaluate similarities"),
         (["--dask", "local", "--timeout", "3"], "--on-error and --timeout need one process"),
+        (["--cluster", "auto", "--checkpoint", "kept"], "are about the selection and not about --cluster"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_before_the_work(run, table, mine, options, message):

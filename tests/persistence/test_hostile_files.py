@@ -18,7 +18,7 @@ from covey.persistence.format import DEEPEST_ESTIMATOR, LONGEST_CAUSE
 from covey.persistence.loading import ModelFile
 from covey.persistence.values import MOST_EQUAL_HASHES
 from covey.storage import archive as archives
-from tests.attack._model_kinds import FILES, First, alike
+from tests.attack._model_kinds import FILES, FirstOfAll, alike
 from tests.damage import change_file
 
 Y = np.repeat([0, 1, 2], 6)
@@ -222,7 +222,7 @@ def test_a_missing_library_is_no_fault_of_the_file(path, monkeypatch):
 
 def test_a_selector_that_counts_members_as_gains_is_saved(tmp_path):
     """Such gains are integers, as in the example of `Selector`."""
-    selector = First().fit(X, Y)
+    selector = FirstOfAll().fit(X, Y)
     covey.save(selector, tmp_path / "model")
     np.testing.assert_array_equal(covey.load(tmp_path / "model").prototypes_[0].gains, [6.0])
 

@@ -237,7 +237,8 @@ def refusal(path, objects=X, y=Y, name="exact", similarity=nearness, **parameter
     with pytest.raises(ValueError, match=r"^checkpoint must be of the same ") as error:
         made(name, similarity, checkpoint=path, **parameters).fit(objects, y)
     assert path.read_bytes() == before
-    assert str(error.value).endswith("; choose another file, or remove that one.")
+    assert isinstance(error.value, covey.OtherRunError)
+    assert str(error.value).endswith("; choose another file.")
     return str(error.value)
 
 
@@ -254,8 +255,17 @@ def by_table(a, b):
 
 def test_other_data_are_refused(tmp_path):
     made("exact", nearness, checkpoint=tmp_path / "kept").fit(X, Y)
-    assert "same data, but 1 of the 120 objects" in refusal(tmp_path / "kept", [*X[1:], 500])
-    assert "same data, but 20 of the 120 objects" in refusal(tmp_path / "kept", X[20:], Y[20:])
+    assert "same data, but 120 of the 120 objects" in refusal(tmp_path / "kept", [x + 500 for x in X])
+    assert "same data, but 80 of the 120 objects" in refusal(tmp_path / "kept", X[80:], Y[80:])
+
+
+def test_kept_pairs_serve_a_run_with_fewer_objects(tmp_path):
+    """Cross-validation leaves some out."""
+    made("exact", Calls(), checkpoint=tmp_path / "kept").fit(X)
+    second = Calls()
+    found = made("exact", second, checkpoint=tmp_path / "kept").fit(X[20:])
+    assert_same(found, made("exact", Calls()).fit(X[20:]))
+    assert second.n <= 30  # the checks
 
 
 @pytest.mark.parametrize(
@@ -267,6 +277,22 @@ def test_another_similarity_is_refused(other, tmp_path):
     made("exact", of_scale(1), checkpoint=tmp_path / "kept").fit(X, Y)
     assert "same similarity, but" in refusal(tmp_path / "kept", similarity=other)
     made("exact", of_scale(1), checkpoint=tmp_path / "kept").fit(X, Y)
+
+
+def helped(a, b):
+    return helper(a, b)
+
+
+def helper(a, b):
+    return nearness(a, b)
+
+
+def test_a_function_that_calls_another_one_of_its_module_is_another_one_if_that_has_changed(tmp_path, monkeypatch):
+    made("exact", helped, checkpoint=tmp_path / "kept").fit(X, Y)
+    changed = lambda a, b: nearness(a, b) if (a, b) != (3, 7) else 0.0  # noqa: E731
+    changed.__module__ = __name__
+    monkeypatch.setitem(globals(), "helper", changed)
+    assert "was made with another one" in refusal(tmp_path / "kept", similarity=helped)
 
 
 def test_a_function_that_answers_otherwise_than_before_is_refused(tmp_path, monkeypatch):

@@ -107,7 +107,7 @@ def test_failed_pairs_count_as_least_similar(form, name):
     objects, similarity = FORMS[form]
     found, [message] = fitted(name, objects, similarity=similarity, on_error="lowest")
     assert found.n_failed_ >= len(ODD)  # pairs that were asked again to check the function count, too
-    assert f"The similarity failed for {found.n_failed_} pairs, which count as least similar: That of " in message
+    assert f"The similarity failed for {found.n_failed_} pairs, which count as least similar. That of " in message
     for prototype in found.prototypes_.values():
         covered = dict(zip(prototype.members.tolist(), prototype.covered_by.tolist(), strict=True))
         assert not any(is_odd(X[row], X[by]) for row, by in covered.items() if by >= 0)
@@ -140,6 +140,17 @@ def test_if_nothing_but_failures_was_seen_they_count_0():
         graph = covey.neighbor_graph(X[:5], 2, lambda a, b: 1 / 0, on_error="lowest")
     assert graph.n_failed == 10
     assert (graph.similarities == 0).all()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("timeout", [None, 5])
+def test_a_function_that_always_fails_ends_the_fit_soon(n_jobs, timeout):
+    with pytest.raises(RuntimeError, match=r"failed for all of the first \d+ pairs; mend it. That of object .* raised"):
+        covey.CRS(4, similarity=always_text, on_error="lowest", timeout=timeout, n_jobs=n_jobs).fit(X)
+
+
+def always_text(a, b):
+    return "0.3"
 
 
 def test_at_most_five_failures_are_described():

@@ -14,6 +14,10 @@ class OnError(StrEnum):
     lowest = "lowest"
 
 
+NO_CARE = {"checkpoint": None, "on_error": "raise", "timeout": None}
+"""The parameters of a selector without precautions."""
+
+
 @dataclass(frozen=True)
 class Precautions:
     """What happens if the work is stopped, or if a similarity function fails or hangs."""
@@ -52,7 +56,7 @@ class Precautions:
         used = {"checkpoint": self.checkpoint, "on_error": self.on_error.value, "timeout": self.timeout}
         if method not in (Method.random, Method.all):
             return used
-        if used != {"checkpoint": None, "on_error": "raise", "timeout": None}:
+        if used != NO_CARE:
             raise MisuseError(
                 f"--checkpoint, --on-error and --timeout are for methods that evaluate similarities, and {method} does "
                 "not; leave them out."

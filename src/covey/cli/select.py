@@ -11,7 +11,7 @@ from covey.cli.files.formats import has_names
 from covey.cli.files.standard import STANDARD
 from covey.cli.misuse import MisuseError, about
 from covey.cli.options import Output, Replacing, Running, Source
-from covey.cli.precautions import OnError, Precautions
+from covey.cli.precautions import NO_CARE, OnError, Precautions
 from covey.cli.selection import Compared, Grouping, MoreFiles, Parts, Selection, check_pairs, not_on_a_cluster
 from covey.cli.terminal import log_to_terminal, say, unfinished
 
@@ -97,7 +97,12 @@ def _check_options(asked: Asked) -> None:
     """Refuse options that make no sense together."""
     source, files = asked.source, asked.files
     source.check_labels(used=asked.compared.pairs is not None)
-    asked.care.parameters(asked.selection.used_method)
+    care = asked.care.parameters(asked.selection.used_method)
+    if asked.grouping.asked is not None and any(care[name] != default for name, default in NO_CARE.items() if care):
+        raise MisuseError(
+            "--checkpoint, --on-error and --timeout are about the selection and not about --cluster; find clusters "
+            "first, and pass them as --label."
+        )
     if asked.parts.dask is not None:
         if asked.care.on_error is not OnError.raise_ or asked.care.timeout is not None:
             raise MisuseError("--on-error and --timeout need one process; leave them out, or leave out --dask.")
@@ -140,7 +145,9 @@ def _here(asked: Asked) -> "Selected":
     with about(asked.source.path):
         fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
     if hasattr(fitted.selector_, "checkpoint_"):
-        remarks.append(f"{fitted.selector_.checkpoint_.n_saved:,} evaluations were taken from the checkpoint.")
+        kept = fitted.selector_.checkpoint_
+        taken = f"{kept.n_saved:,} of these evaluations were taken from the checkpoint, "
+        remarks.append(f"{taken if kept.n_saved else ''}{kept.n_kept:,} are kept in it now.")
     return Selected(fitted, loaded.recipe, loaded.block.take(fitted.selector_.sample_indices_), loaded, remarks)
 
 

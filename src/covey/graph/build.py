@@ -112,10 +112,10 @@ def _kept_or_made(
     """Return the graph that the checkpoint of a collection holds, or make it. Progress may be shown."""
     space = collection.space(options["n_jobs"])
     method = choose_method(method, space, k)
+    rng = generator(seed_of(random_state, collection.checkpoint))
     kept = finished_parts(collection, {"method": method, "n_neighbors": k, "random_state": random_state, **options})
     if kept is not None and FINISHED in kept.results:
         return read_graph(kept, len(collection), k, method)
-    rng = generator(seed_of(random_state, collection.checkpoint))
     with progress("neighbor graph", None, "evaluations", shown=shown) as bar:
         bar.watch(lambda: (space.n_done(), space.n_expected))
         graph = build(space, k, method, rng, sample_rate=options["sample_rate"], tol=options["tol"])

@@ -252,7 +252,8 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         details: dict[Hashable, Any] = {}
         finished = Finished(self, self._finished_parts(collection, groups))
         n_pairs, verbose, n_jobs = 0, getattr(self, "verbose", 0), getattr(self, "n_jobs", None)
-        elsewhere = len(groups) > 1 and not collection.remembers and reaches_other_machines(n_jobs)
+        alone = collection.remembers or collection.checkpoint is not None or collection.similarity.failures is not None
+        elsewhere = len(groups) > 1 and not alone and reaches_other_machines(n_jobs)
         make = partial(Cluster, collection=collection, n_jobs=None if elsewhere else n_jobs, merged=self._merges())
         made = (make(*group, **self._wishes(*group)) for group in groups)
         answers = find_side_by_side(self, made, rng) if elsewhere else None

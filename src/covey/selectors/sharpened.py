@@ -246,6 +246,8 @@ class Sharpened(Selector):
         if "random_state" in inner.get_params() and inner.get_params()["random_state"] is None:
             inner.set_params(random_state=rng.randint(2**31 - 1))
         with tasks(self, 1, collection.given, y) as callbacks, callbacks.part("selector", inner):
+            if not takes_collection(inner) and "checkpoint" in inner.get_params():
+                inner.set_params(checkpoint=None)  # this fit uses it
             self.selector_ = inner.fit(known if takes_collection(inner) else collection.given, y)
         objects = Labelled.of(known, groups, self.n_jobs)
         start = objects.start(inner)

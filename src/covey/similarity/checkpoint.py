@@ -30,7 +30,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.arrays import Flags, Floats, Hashes, Integers
+from covey.arrays import Flags, Floats, Hashes, Integers, Positions
 from covey.similarity.checkpoint_report import CheckpointReport
 from covey.similarity.similarity import LARGEST
 from covey.storage.arrays import MOST_TEXT
@@ -43,6 +43,10 @@ ABOUT, OBJECTS, PAIRS, RUN, RESULT = range(1, 6)
 """The kinds of blocks."""
 PAIR = np.dtype([("first", "<u4"), ("second", "<u4"), ("similarity", "<f8")])
 """How a pair is written."""
+
+MOST_LOST = 0.5
+"""Which share of the objects of a file may be missing in X. Kept pairs are right whatever other objects there are, so
+that the limit only protects from a wrong name. The value is a matter of taste."""
 
 Keys = NDArray[np.uint64]
 """Pairs of objects as numbers: that of the first object times 2^32, plus that of the second."""
@@ -76,7 +80,7 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], fingerprint: str, in_words: str) -> None:
         self._journal = Journal(path)
         self.path = str(self._journal.path)
-        self.n_saved = self.n_asked_again = self._n_new = 0
+        self.n_saved = self.n_asked_again = self._n_kept = 0
         self.results: dict[str, bytes] = {}
         self._hashes: Hashes = np.empty(0, dtype=np.uint64)
         self._keys: Keys = np.empty(0, dtype=np.uint64)
@@ -96,18 +100,19 @@ class Checkpoint:
 
     def report(self) -> CheckpointReport:
         """Return what the checkpoint has done so far."""
-        return CheckpointReport(self.path, self.n_saved, self.n_asked_again, self._keys.size + self._n_new)
+        return CheckpointReport(self.path, self.n_saved, self.n_asked_again, self._n_kept)
 
     def admit(self, hashes: Hashes) -> Integers:
         """Return the numbers of objects, given the hashes of their contents. New objects are added to the file.
 
-        Refuse objects that lack some of those in the file, because then the file was made with other data.
+        Refuse objects that lack most of those in the file, because then the file was made with other data. Some may be
+        missing, as they are in cross-validation.
         """
         lost = int(np.sum(~np.isin(self._hashes, hashes)))
-        if lost:
+        if lost > MOST_LOST * self._hashes.size:
             raise OtherRunError(
                 f"checkpoint must be of the same data, but {lost} of the {self._hashes.size} objects of {self.path!r} "
-                "are not in X; choose another file, or remove that one."
+                "are not in X; choose another file."
             )
         _, first = np.unique(hashes, return_index=True)
         new = hashes[np.sort(first)]
@@ -131,11 +136,19 @@ class Checkpoint:
         pairs["first"], pairs["second"] = keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)
         pairs["similarity"] = values
         self._journal.append(PAIRS, pairs.tobytes())
-        self._n_new += keys.size
+        self._n_kept += keys.size
 
-    def sample(self, most: int) -> tuple[Keys, Floats]:
-        """Return some of the kept pairs that have not failed: the first, the last, and others between them."""
-        sound = np.flatnonzero(~np.isnan(self._values))
+    def sample(self, most: int, numbers: Integers) -> tuple[Keys, Floats]:
+        """Return some of the kept pairs of these objects that have not failed: the first, the last, and others between
+        them.
+        """
+        present = np.zeros(self._hashes.size, dtype=np.bool_)
+        present[numbers] = True
+        first, second = (
+            (self._keys >> np.uint64(32)).astype(np.intp),
+            (self._keys & np.uint64(0xFFFFFFFF)).astype(np.intp),
+        )
+        sound = np.flatnonzero(~np.isnan(self._values) & present[first] & present[second])
         some = sound[np.unique(np.linspace(0, sound.size - 1, min(most, sound.size)).astype(np.intp))]
         return self._keys[some], self._values[some]
 
@@ -151,8 +164,7 @@ class Checkpoint:
             name = next(name for name in {**before, **now} if texts[0].get(name) != texts[1].get(name))
             raise OtherRunError(
                 f"checkpoint must be of the same run, but {self.path!r} was made with another {shown(name)[1:-1]}: it "
-                f"has {shown(before.get(name))} and this run {shown(now.get(name))}; choose another file, or remove "
-                "that one."
+                f"has {shown(before.get(name))} and this run {shown(now.get(name))}; choose another file."
             )
 
     def finish(self, name: str, content: bytes) -> None:
@@ -203,7 +215,7 @@ class Checkpoint:
         if about.get("similarity") != fingerprint:
             raise OtherRunError(
                 f"checkpoint must be of the same similarity, but {self.path!r} was made with another one, "
-                f"{about['in_words'][:200]!a}, and this is {in_words}; choose another file, or remove that one."
+                f"{about['in_words'][:200]!a}, and this is {in_words}; choose another file."
             )
         return about
 
@@ -218,6 +230,7 @@ class Checkpoint:
             raise self.damaged("a pair has an object that is not in it")
         if (np.abs(pairs["similarity"]) >= LARGEST).any():
             raise self.damaged(f"a similarity is not below {LARGEST:g} in magnitude")
+        self._n_kept = pairs.size
         pairs = pairs[::-1]
         self._keys, last = np.unique(pair_keys(pairs["first"], pairs["second"]), return_index=True)
         self._values, self._hashes = pairs["similarity"][last].astype(np.float64), hashes.astype(np.uint64)
@@ -258,3 +271,8 @@ class Checkpoint:
 def pair_keys(first: NDArray[Any], second: NDArray[Any]) -> Keys:
     """Return the keys of pairs of objects, which are given by their numbers in the file."""
     return (first.astype(np.uint64) << np.uint64(32)) | second.astype(np.uint64)
+
+
+def numbers_in(keys: Keys) -> tuple[Positions, Positions]:
+    """Return the numbers of the two objects of each pair."""
+    return (keys >> np.uint64(32)).astype(np.intp), (keys & np.uint64(0xFFFFFFFF)).astype(np.intp)

@@ -17,7 +17,7 @@ class CheckpointReport:
         How many kept pairs were evaluated again when the file was opened, to see whether the similarity is still the
         same. They are not among the evaluations of the run.
     n_kept : int
-        How many pairs the file holds now.
+        How many evaluations the file holds now.
     """
 
     path: str

@@ -183,6 +183,10 @@ class Collection(Sized, ABC):
         in Python's sense have different hashes if pickle would store different contents.
         """
 
+    def identities(self) -> Hashes:
+        """Return hashes that tell different members apart for sure. Refuse members whose content cannot be read."""
+        return self.content_hashes()
+
     def fingerprint(self) -> str:
         """Return a short text that changes when the members, or their order, change."""
         return code_fingerprint(self.rows, self.content_hashes())

@@ -35,10 +35,24 @@ DEEPEST = 40
 calls within each other, and a level takes up to four of them. Real objects are far less deep."""
 
 
-def object_hashes(objects: Iterable[Any]) -> Hashes:
-    """Return a hash of each object. Objects that `distinct_objects` merges have equal hashes."""
+def object_hashes(objects: Iterable[Any], whole: bool = False) -> Hashes:
+    """Return a hash of each object. Objects that `distinct_objects` merges have equal hashes.
+
+    If they must be taken as a `whole`, refuse an object of which only the type could be written, or a part of it.
+    """
     content = Content()
-    return _digests(content.of(value, typed=True) for value in objects)
+    return _digests(_content_of(content, row, value, whole) for row, value in enumerate(objects))
+
+
+def _content_of(content: "Content", row: int, value: Any, whole: bool) -> bytes:
+    content.is_whole = True
+    written = content.of(value, typed=True)
+    if whole and not content.is_whole:
+        raise ValueError(
+            f"checkpoint needs objects that pickle can take apart and that are nested less than {DEEPEST} levels deep, "
+            f"but object {row} is not; give its class a method __reduce__ that returns what identifies it."
+        )
+    return written
 
 
 def key_hashes(keys: Iterable[Any]) -> Hashes:
@@ -65,6 +79,7 @@ class Content:
 
     def __init__(self) -> None:
         self._path: list[int] = []  # the ids of the objects that contain the one which is being written
+        self.is_whole = True  # whether all of what was written is there, and not the type of a part of it alone
 
     def of(self, value: Any, typed: bool) -> bytes:
         """Return the content of an object. If it is `typed`, equal objects of different types have different bytes."""
@@ -83,12 +98,16 @@ class Content:
         if isinstance(value, type | FunctionType | BuiltinFunctionType | ModuleType):
             return b"name" + _name(value)
         if id(value) in self._path or len(self._path) == DEEPEST:
-            return b"type" + _name(type(value))
+            return self._type_alone(value)
         self._path.append(id(value))
         try:
             return self._by_parts(value, typed)
         finally:
             self._path.pop()
+
+    def _type_alone(self, value: Any) -> bytes:
+        self.is_whole = False
+        return b"type" + _name(type(value))
 
     def _by_parts(self, value: Any, typed: bool) -> bytes:
         if isinstance(value, np.ndarray | np.void):
@@ -114,7 +133,7 @@ class Content:
             function, arguments, state, items, pairs = (*parts, None, None, None)[:5]
             taken = [function, arguments, state, list(items or ()), list(pairs or ())]
         except Exception:  # whatever the object's own code raises, it cannot be taken apart
-            return b"type" + _name(type(value))
+            return self._type_alone(value)
         return b"object" + _joined(self.of(part, typed=False) for part in taken)
 
 
@@ -122,14 +141,16 @@ class CodeContent(Content):
     """Writes functions by what they do: their byte code, their constants and defaults, and what they have closed over.
 
     The source is not used, because a worker of a cluster may not have the file, and because the source of a lambda is
-    the whole line that it stands on. What a function reads from its module does not count.
+    the whole line that it stands on. Of what a function reads from its module, other functions of the same module
+    count, and numbers, texts and tuples. Tables and other modules do not. Docstrings do not count either.
     """
 
     def _untyped(self, value: Any, typed: bool) -> bytes:
         value = getattr(value, "py_func", value)  # the Python function of one that numba has compiled
         if isinstance(value, FunctionType):
             cells = [_held(cell) for cell in value.__closure__ or ()]
-            return self._parts(value, [value.__code__, value.__defaults__, value.__kwdefaults__, cells])
+            code = _without_docstring(value)
+            return self._parts(value, [code, value.__defaults__, value.__kwdefaults__, cells, _read(value)])
         if isinstance(value, CodeType):
             counts = [value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags]
             return b"code" + self.of([value.co_code, value.co_consts, value.co_names, counts], typed=True)
@@ -191,6 +212,32 @@ def _name(value: Any) -> bytes:
     if module == "__mp_main__":  # what multiprocessing calls the script of the main process in the other processes
         module = "__main__"
     return _name_of(str(module), str(getattr(value, "__qualname__", None) or value.__name__))
+
+
+def _without_docstring(function: FunctionType) -> CodeType:
+    """Return the code of a function as if it had no docstring, which Python keeps as its first constant."""
+    code = function.__code__
+    if function.__doc__ is None or code.co_consts[:1] != (function.__doc__,):
+        return code
+    return code.replace(co_consts=(None, *code.co_consts[1:]))
+
+
+def _read(function: FunctionType) -> dict[str, Any]:
+    """Return what a function reads from its own module, as far as it counts, by name."""
+    found = {}
+    for name in _names_in(function.__code__):
+        value = function.__globals__.get(name)
+        plain = getattr(value, "py_func", value)
+        own = isinstance(plain, FunctionType) and plain.__module__ == function.__module__
+        if own or isinstance(value, bool | int | float | str | bytes | tuple):
+            found[name] = value
+    return found
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """Return the names that code, and the functions within it, read from their module."""
+    within = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return set(code.co_names).union(*map(_names_in, within))
 
 
 def _held(cell: Any) -> Any:

@@ -24,6 +24,9 @@ OnError = Literal["raise", "lowest"]
 
 MOST_EXAMPLES = 5
 """How many failures are described. The value is a matter of taste."""
+NOTHING_ELSE = 100
+"""How many evaluations must fail, without any that does not, until the fit ends all the same. The value is a matter of
+taste: a typing error in a function should not cost a day."""
 
 
 class FailedPairsWarning(UserWarning):
@@ -45,16 +48,39 @@ class FailedPairsWarning(UserWarning):
 
 @dataclass
 class Failures:
-    """The pairs for which a similarity has failed during a fit."""
+    """The evaluations that have failed during a fit.
+
+    Attributes
+    ----------
+    n, n_asked : int
+        How many have failed, and how many there were.
+    n_before : int
+        How many of those that have failed did so in an earlier run, whose checkpoint this run uses.
+    examples : list of str
+        Sentences that describe the first failures of this run.
+    """
 
     n: int = 0
+    n_asked: int = 0
+    n_before: int = 0
     examples: list[str] = field(default_factory=list)
     _lowest: float = np.inf
 
-    def note(self, n: int, examples: list[str]) -> None:
-        """Count so many more failures. The examples describe some of them."""
-        self.n += n
+    def note(self, n_asked: int, n: int, examples: list[str]) -> None:
+        """Count so many evaluations, of which n have failed. The examples describe some of these.
+
+        Raise an error if nothing but failures was seen in many evaluations: then the function itself is at fault.
+        """
+        self.n_asked, self.n = self.n_asked + n_asked, self.n + n
         self.examples.extend(examples[: MOST_EXAMPLES - len(self.examples)])
+        if self.n == self.n_asked >= NOTHING_ELSE:
+            raise RuntimeError(
+                f"The similarity failed for all of the first {self.n} pairs; mend it. {' '.join(self.examples)}"
+            )
+
+    def note_kept(self, n: int) -> None:
+        """Count so many failures of an earlier run."""
+        self.n, self.n_asked, self.n_before = self.n + n, self.n_asked + n, self.n_before + n
 
     def settled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return similarities in which each NaN has become the lowest similarity that was seen so far.
@@ -70,9 +96,10 @@ class Failures:
     def warn(self) -> None:
         """Warn the user if there were any failures."""
         if self.n:
-            pairs = "1 pair" if self.n == 1 else f"{self.n} pairs"
+            pairs = "1 pair, which counts" if self.n == 1 else f"{self.n} pairs, which count"
+            before = f" {self.n_before} of them failed in the run that made the checkpoint." if self.n_before else ""
             warnings.warn(
-                f"The similarity failed for {pairs}, which count as least similar: {' '.join(self.examples)}",
+                " ".join([f"The similarity failed for {pairs} as least similar.{before}", *self.examples]),
                 FailedPairsWarning,
                 stacklevel=5,
             )

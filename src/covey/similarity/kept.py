@@ -12,7 +12,7 @@ import numpy as np
 
 from covey.arrays import Floats, Indices, Integers, Positions
 from covey.similarity.answers import differing
-from covey.similarity.checkpoint import Checkpoint, Keys, OtherRunError, pair_keys
+from covey.similarity.checkpoint import Checkpoint, Keys, OtherRunError, numbers_in, pair_keys
 from covey.similarity.collection import Collection, WrappedCollection
 from covey.similarity.space import Space
 
@@ -25,19 +25,19 @@ def kept(collection: Collection, checkpoint: Checkpoint) -> Collection:
     """Return a collection whose spaces use a checkpoint, or the collection itself if its similarities are cheap."""
     if not collection.is_costly():
         return collection
-    numbers = checkpoint.admit(collection.content_hashes())
+    numbers = checkpoint.admit(collection.identities())
     _check_values(collection, checkpoint, numbers)
     return KeptCollection(collection, numbers, checkpoint)
 
 
 def _check_values(collection: Collection, checkpoint: Checkpoint, numbers: Integers) -> None:
     """Refuse a checkpoint if the similarity no longer gives the values that it holds."""
-    keys, before = checkpoint.sample(ASKED_AGAIN)
+    keys, before = checkpoint.sample(ASKED_AGAIN, numbers)
     if not keys.size:
         return
     position = np.zeros(int(numbers.max()) + 1, dtype=np.int32)
     position[numbers] = np.arange(numbers.size)
-    i, j = position[(keys >> np.uint64(32)).astype(np.intp)], position[(keys & np.uint64(0xFFFFFFFF)).astype(np.intp)]
+    i, j = (position[number] for number in numbers_in(keys))
     now = collection.against(collection).score_or_nan(i, j)
     checkpoint.n_asked_again += i.size
     differ = differing(before, now)
@@ -45,7 +45,8 @@ def _check_values(collection: Collection, checkpoint: Checkpoint, numbers: Integ
         a, b = collection.rows[i[differ[0]]], collection.rows[j[differ[0]]]
         raise OtherRunError(
             f"checkpoint must be of the same similarity, but that of objects {a} and {b} is {now[differ[0]]:.8g}, and "
-            f"{before[differ[0]]:.8g} in {checkpoint.path!r}; choose another file, or remove that one."
+            f"{before[differ[0]]:.8g} in {checkpoint.path!r}: it has changed, or its answers differ from time to time; "
+            "choose another file."
         )
 
 
@@ -104,7 +105,7 @@ class KeptSpace(Space):
         if self.failures is None:
             known &= ~failed  # these failed in a run that went on in spite of it; perhaps they do not any more
         elif failed.any():
-            self.failures.note(int(failed.sum()), ["The checkpoint says so of pairs that failed before."])
+            self.failures.note_kept(int(failed.sum()))
         self._checkpoint.n_saved += int(known.sum())
         missing = np.flatnonzero(~known)
         start = n_done = 0

@@ -30,8 +30,9 @@ CONSTRAINTS: Mapping[str, Any] = {
 }
 """Which values the parameters of precautions may have, in scikit-learn's words."""
 
-WITHOUT_EFFECT = {"n_jobs", "verbose", "checkpoint", "similarity", "timeout"}
-"""Parameters that a result does not depend on, or that a checkpoint compares in another way."""
+WITHOUT_EFFECT = {"n_jobs", "verbose", "checkpoint", "similarity", "on_error", "timeout"}
+"""Parameters that finished parts do not depend on, because covey's own similarities do not fail, or that a checkpoint
+compares in another way."""
 
 
 @contextmanager

@@ -36,6 +36,12 @@ CALLS_AHEAD = 16
 """How many calls a process is sent at a time, so that it need not wait for the next one. Sending and receiving a call
 took about 40 microseconds (measured by hand)."""
 
+PAIRS_AHEAD = 2048
+"""How many pairs these calls have at most, if there is more than one. A pair takes 8 bytes, and a pipe of Linux holds
+64 KiB, so that sending never has to wait for a process that hangs."""
+LONGEST_WAIT = 3600.0
+"""How many seconds one wait takes at most, because systems do not wait for any number of seconds."""
+
 Calls = deque[slice]
 """Calls as the positions of their pairs."""
 
@@ -48,9 +54,16 @@ class Worker:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.calls: Calls = deque()
         self.deadline: float | None = None
-        self.ready = False
+        self.n_to_come = 2  # it has to read the caller, and to be asked for nothing, which compiles what has to be
         threading.Thread(target=self._listen, args=(arrived,), daemon=True).start()
         self.send(sys.path)
+        nothing = np.empty(0, dtype=np.int32)
+        self.send((nothing, nothing))
+
+    @property
+    def ready(self) -> bool:
+        """Whether the time of calls counts."""
+        return self.n_to_come == 0
 
     def send(self, message: Any) -> None:
         """Send a message. If the process has died, this is noticed by the missing answer."""
@@ -103,19 +116,24 @@ class TimedPool:
     def _hand_out(self, waiting: Calls, i: Indices, j: Indices) -> None:
         """Start processes as long as there is work for them, and send calls to those that have none left."""
         assert self._shared is not None
+        for worker in [each for each in self._workers if not each.calls and each.process.poll() is not None]:
+            self._workers.remove(worker)  # it has ended while it had nothing to do
+            _stop([worker])
         while len(self._workers) < min(effective_n_jobs(self._n_jobs), len(waiting)):
             self._workers.append(Worker(self._shared.parcel.path, self._arrived))
         for worker in self._workers:
             if worker.ready and not worker.calls and waiting:
                 worker.deadline = time.monotonic() + self._timeout
-                for _ in range(min(CALLS_AHEAD, -(-len(waiting) // len(self._workers)))):
+                n_pairs = waiting[0].stop - waiting[0].start
+                ahead = max(1, min(CALLS_AHEAD, PAIRS_AHEAD // n_pairs))
+                for _ in range(min(ahead, -(-len(waiting) // len(self._workers)))):
                     worker.calls.append(waiting.popleft())
                     worker.send((i[worker.calls[-1]], j[worker.calls[-1]]))
 
     def _receive(self, caller: Caller, waiting: Calls, i: Indices, j: Indices) -> Iterator[tuple[slice, Part]]:
         """Wait for the next answer, or for the next deadline, and yield the calls that are over."""
         deadlines = [worker.deadline for worker in self._workers if worker.deadline is not None]
-        seconds = max(min(deadlines) - time.monotonic(), 0.0) if deadlines else None
+        seconds = min(max(min(deadlines) - time.monotonic(), 0.0), LONGEST_WAIT) if deadlines else None
         try:
             worker, outcome = self._arrived.get(timeout=seconds)
         except queue.Empty:
@@ -129,8 +147,9 @@ class TimedPool:
             code = worker.process.wait()
             yield from self._replace(worker, f"ended its process with exit code {code}", waiting, caller, i, j)
         elif not worker.ready:
-            worker.ready = True
-            outcome.result() if outcome.failed else None
+            worker.n_to_come -= 1
+            if outcome.failed:
+                outcome.result()
         else:
             call = worker.calls.popleft()
             worker.deadline = time.monotonic() + self._timeout if worker.calls else None
@@ -143,6 +162,8 @@ class TimedPool:
         self._workers.remove(worker)
         _stop([worker])
         if not worker.calls:
+            if worker.ready:
+                return  # it had nothing to do
             raise RuntimeError(f"A process that should call the similarity {what} before it was ready.")
         call = worker.calls.popleft()
         waiting.extendleft(reversed(worker.calls))

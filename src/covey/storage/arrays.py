@@ -45,7 +45,7 @@ def unpack_arrays(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any
             if dtype not in TYPES or not all(type(size) is int and size >= 0 for size in shape):
                 raise ValueError(f"an array cannot have the type {shown(dtype)} and the shape {shown(shape)}")
             count = math.prod(shape)
-            arrays[name] = np.frombuffer(content, dtype, count, start).reshape(shape)
+            arrays[name] = np.frombuffer(content, dtype, count, start).reshape(shape).copy()
             start += count * np.dtype(dtype).itemsize
     except (ValueError, KeyError, TypeError, struct.error, RecursionError, OverflowError) as error:
         raise FileFormatError(f"a record of arrays is damaged: {error!s:.200}") from error

@@ -61,9 +61,16 @@ class SequenceCollection(Collection):
         """Return a hash of the content of each object. Arrays of numbers are hashed whatever their type is."""
         if sp.issparse(self.objects):
             return row_hashes(self.objects)
-        if isinstance(self.objects, np.ndarray) and self.objects.dtype.kind in "biuf":
+        if self._are_numbers():
             return row_hashes(self.objects.reshape(len(self), math.prod(self.objects.shape[1:])))
         return object_hashes(self.objects)
+
+    def identities(self) -> Hashes:
+        plain = sp.issparse(self.objects) or self._are_numbers()
+        return self.content_hashes() if plain else object_hashes(self.objects, whole=True)
+
+    def _are_numbers(self) -> bool:
+        return isinstance(self.objects, np.ndarray) and self.objects.dtype.kind in "biuf"
 
     @cached_property
     def _array(self) -> NDArray[np.object_]:

@@ -115,7 +115,7 @@ class PairCaller(Caller):
     def _value_or_nan(self, i: int, j: int) -> float:
         """Return the value of one pair, or NaN if the function fails."""
         try:
-            return float(self.similarity.function(self._left[i], self._right[j]))
+            return array("d", [self.similarity.function(self._left[i], self._right[j])])[0]  # as for many pairs
         except Exception as error:
             self.note(i, j, f"raised {_brief(error)}")
             return np.nan
@@ -185,6 +185,8 @@ class CompiledCaller(Caller):
 
     def __call__(self, i: Indices, j: Indices) -> Floats:
         values = np.full(i.size, np.nan)
+        if not i.size:
+            self._loop(i, j, values)  # compiles it
         start = 0
         while start < i.size:
             try:
@@ -261,13 +263,15 @@ class FunctionSpace(Space):
         if self._similarity.conversion is not None:
             bad |= values < 0
         if not bad.any():
+            if self.failures is not None:
+                self.failures.note(values.size, 0, [])
             return self._similarity.convert(values)
         first = int(np.flatnonzero(bad)[0])
         if self.failures is None:
             raise self._refusal(i[first], j[first], float(values[first]))
         if not notes:
             self._caller.note(i[first], j[first], f"returned {values[first]}")
-        self.failures.note(int(bad.sum()), notes or self._caller.notes())
+        self.failures.note(values.size, int(bad.sum()), notes or self._caller.notes())
         return np.where(bad, np.nan, self._similarity.convert(np.where(bad, 0.0, values)))
 
     def _refusal(self, i: int, j: int, value: float) -> ValueError:
