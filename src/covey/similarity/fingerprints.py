@@ -28,9 +28,9 @@ def similarity_fingerprint(similarity: Similarity) -> str:
     A similarity that covey has counts by its name, one that was registered by its name and its measure, and a function
     by its byte code, its constants, its defaults and what it has closed over. Of what it reads from its module,
     functions of the same module count, and numbers, texts and tuples. An object that can be called counts by its
-    methods and by what pickle would store of it. Byte code depends on the version of Python. If a function or an object has an
-    attribute ``fingerprint``, it counts by this alone. That is for functions that are edited without another meaning,
-    and for objects whose content changes although the similarity does not, such as a cache.
+    methods and by what pickle would store of it. Byte code depends on the version of Python. If a function or an object
+    has an attribute ``fingerprint``, it counts by this alone. That is for functions that are edited without another
+    meaning, and for objects whose content changes although the similarity does not, such as a cache.
     """
     function = getattr(similarity.function, "fingerprint", similarity.function)
     if isinstance(function, str) and not is_built_in(similarity):
