@@ -259,3 +259,17 @@ def test_a_parameter_that_python_cannot_show_is_refused(path):
     change_file(path, change)
     with pytest.raises(covey.FileFormatError, match="unknown_label must be an integer of at most 14000 bits"):
         covey.load(path)
+
+
+def test_a_sparse_matrix_of_half_precision_is_refused(tmp_path):
+    """SciPy can store such numbers, but not take rows of them."""
+    path = tmp_path / "sparse.covey"
+    covey.save(covey.NearestPrototypeClassifier(covey.KeepAll()).fit(sp.csr_array(np.eye(3)), [0, 1, 1]), path)
+
+    def change(content, arrays):
+        _, data, *_ = content["content"]["NearestPrototypeClassifier"]["state"]["representatives_"]["csr"]
+        arrays[data["array"]] = arrays[data["array"]].astype(np.float16)
+
+    change_file(path, change)
+    with pytest.raises(covey.FileFormatError, match="of a type that SciPy computes with, got float16"):
+        covey.load(path)

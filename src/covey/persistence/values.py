@@ -274,8 +274,8 @@ def _write_csr(writer: Writer, matrix: Any) -> list[Any]:
 def _read_csr(reader: Reader, content: Any) -> sp.csr_array:
     shape, *parts = _listed(content, 4)
     data, indices, starts = (typed(reader.decode(part), np.ndarray) for part in parts)
-    if data.dtype.kind not in NUMBERS:
-        raise ValueError(f"a sparse matrix must hold numbers, got {data.dtype}")
+    if data.dtype.kind not in NUMBERS or data.dtype == np.float16:
+        raise ValueError(f"a sparse matrix must hold numbers of a type that SciPy computes with, got {data.dtype}")
     return check_csr(sp.csr_array((data, indices, starts), shape=_shape(_listed(shape, 2))), "a sparse matrix")
 
 
