@@ -136,7 +136,7 @@ class DS3(Selector):
     checkpoint_ : CheckpointReport
         How many evaluations the checkpoint has saved. It is there only if there is a checkpoint.
     n_failed_ : int
-        For how many pairs the similarity has failed. It is there only if ``on_error="lowest"``.
+        How many evaluations have failed. It is there only if ``on_error="lowest"``.
 
     Notes
     -----
