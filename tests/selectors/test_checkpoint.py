@@ -357,6 +357,40 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
         made("exact", nearness, checkpoint=tmp_path / "kept").fit(X, Y)
 
 
+class Node:
+    """A tree that pickle takes apart level by level."""
+
+    def __init__(self, value, child=None):
+        self.value, self.child = value, child
+
+
+def test_objects_that_cannot_be_read_as_a_whole_are_refused(tmp_path):
+    """Trees that differ only far down would be taken for the same object."""
+    trees = [Node(0, None) for _ in range(3)]
+    for depth in range(60):
+        trees = [Node(depth if depth else number, tree) for number, tree in enumerate(trees)]
+    with pytest.raises(ValueError, match=r"checkpoint needs objects that pickle can take apart .* but object 0 is not"):
+        covey.CRS(1, similarity=lambda a, b: 0.5, checkpoint=tmp_path / "kept").fit(trees)
+
+
+def test_a_wrong_random_state_does_not_spoil_the_file(tmp_path):
+    objects, similarity = NAMED["dense"]
+    options = {"n_neighbors": 4, "similarity": similarity, "checkpoint": tmp_path / "kept"}
+    with pytest.raises(ValueError, match="random_state must be an int or None"):
+        covey.neighbor_graph(objects, **options, random_state=np.random.RandomState(0))
+    assert covey.neighbor_graph(objects, **options, random_state=0).n_neighbors == 4
+
+
+class OwnFit(covey.CRS):
+    def fit(self, X, y=None):
+        return super().fit(X, y)
+
+
+def test_sharpened_keeps_the_checkpoint_of_a_selector_with_a_fit_of_its_own_to_itself(tmp_path):
+    inner = OwnFit(4, similarity=nearness, checkpoint=tmp_path / "kept")
+    assert covey.Sharpened(inner, random_state=0).fit(X, Y).checkpoint_.n_kept > 0
+
+
 # Where it goes
 
 

@@ -16,6 +16,8 @@ import pytest
 
 import covey
 from covey.similarity import pool
+from covey.similarity.collect import collect
+from covey.similarity.named import resolve
 
 N = 60
 X = np.random.default_rng(0).permutation(N).tolist()
@@ -260,6 +262,26 @@ def test_a_function_that_hangs_or_dies_costs_only_its_pair(form, n_jobs):
 def test_by_default_what_hangs_ends_the_fit():
     with pytest.raises(RuntimeError, match=r"object \d+ and object \d+ took longer than timeout=0.5 seconds"):
         covey.CRS(4, similarity=hangs, timeout=0.5).fit(X)
+
+
+def test_compiling_a_function_does_not_count_as_a_call():
+    objects, similarity = FORMS["compiled"]
+    found, _ = fitted("exact", objects[:20] + 100, similarity=similarity, on_error="lowest", timeout=0.3)
+    assert found.n_failed_ == 0
+
+
+def test_a_process_that_ends_while_it_has_nothing_to_do_costs_no_pair():
+    space = collect(X, resolve(nearness).under("raise", 5.0)).space()
+    i, j = np.array([0, 1], dtype=np.int32), np.array([2, 3], dtype=np.int32)
+    before = space.score(i, j)
+    for worker in space._pool._workers:
+        worker.process.kill()
+        worker.process.wait()
+    np.testing.assert_array_equal(space.score(i, j), before)
+
+
+def test_a_timeout_may_be_longer_than_a_system_can_wait():
+    assert covey.CRS(4, similarity=nearness, timeout=1e10).fit(X[:10]).sample_indices_.size
 
 
 def test_time_does_not_count_while_a_process_gets_ready():
