@@ -283,3 +283,11 @@ def test_workers_fill_missing_values_with_the_same_means(run):
     here, there = (pd.read_csv(f"{model}-answers.csv") for model in ("here", "there"))
     pd.testing.assert_frame_equal(here, there)
     assert len(here) == 150
+
+
+def test_a_table_that_lacks_a_column_of_the_model_is_refused_by_name(run):
+    Path("a.csv").write_text("x,y,kind\n1,2,a\n2,1,b\n3,3,a\n4,1,b\n")
+    assert run("select", "a.csv", "--label", "kind", "-k", "1", "-o", "few.csv", "-m", "model")[0] == 0
+    Path("b.csv").write_text("x,z\n1,2\n")
+    code, _, err = run("classify", "b.csv", "-m", "model", "-o", "out.csv", "--missing", "drop")
+    assert (code, "b.csv has no column 'y'" in err) == (1, True)

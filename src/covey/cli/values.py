@@ -211,7 +211,8 @@ def means_of(sums: NDArray[np.float64], columns: Sequence[str]) -> NDArray[np.fl
 
 
 def _values(block: Block, columns: Sequence[str]) -> NDArray[np.float64]:
-    """Return the columns of a table as numbers, NaN where a value is none."""
+    """Return the columns of a table as numbers, NaN where a value is none. Refuse a table that lacks one of them."""
+    require_columns(block.frame, columns, block.path)
     numbers = [as_numbers(column_of(block.frame, name), block.decimal) for name in columns]
     return np.column_stack(numbers) if numbers else np.empty((len(block), 0))
 
