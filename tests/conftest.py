@@ -1,6 +1,7 @@
 """Shared fixtures. Tests on real data sets read them from COVEY_DATA and are skipped where it is not set."""
 
 import os
+import signal
 import sys
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: one of scikit-learn's checks needs it
@@ -13,8 +14,19 @@ from covey import datasets
 from covey.similarity import named
 from tests import data
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs in the background ignore Ctrl-C
+
 settings.register_profile("covey", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("covey")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clean_folder():
+    """No test leaves anything in the folder in which the tests were started. Caches of tools are hidden, mostly."""
+    before = set(os.listdir())
+    yield
+    left = {name for name in os.listdir() if not name.startswith((".", "__pycache__"))} - before
+    assert not left, "a test must write to tmp_path"
 
 
 @pytest.fixture(autouse=True)
