@@ -7,6 +7,7 @@ wrongly, 130 Ctrl-C has stopped it.
 import sys
 from typing import Annotated, Any
 
+from covey.cli.interrupts import EXIT_CODE, is_interrupt, remember_interrupts
 from covey.cli.misuse import MisuseError
 from covey.cli.terminal import complain, show_traceback
 
@@ -62,13 +63,16 @@ def settings(
 
 
 def main() -> None:
-    """Run the command; an error becomes one line."""
+    """Run the command; an error becomes one line, and Ctrl-C an exit code."""
     if "--debug" in sys.argv:  # anywhere, because it is added at the end when something has gone wrong
         sys.argv.remove("--debug")
         Debug.on = True
+    remember_interrupts()
     try:
         app()
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if is_interrupt(error):
+            raise SystemExit(EXIT_CODE) from None
         if Debug.on:
             sys.excepthook = show_traceback
             raise

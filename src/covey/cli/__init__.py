@@ -29,6 +29,6 @@ The way of `compare`: `comparison.py` makes the methods that the user names (`ch
 tries the similarities that suit them (`ways.py`), and runs the methods. `recommend.py` finds the method and the number
 of neighbors that the results speak for, and `results.py` writes them.
 
-`terminal.py` prints, `listing.py` reads lists in options, and `misuse.py` holds the error of options that make no
-sense.
+`terminal.py` prints, `listing.py` reads lists in options, `interrupts.py` knows of Ctrl-C, and `misuse.py` holds the
+error of options that make no sense.
 """

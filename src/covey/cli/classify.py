@@ -8,10 +8,11 @@ from covey.cli.declaration import argument, option
 from covey.cli.files.formats import Format, format_of, has_names
 from covey.cli.files.paths import check_model, check_output, expanded, may_write
 from covey.cli.files.standard import STANDARD, bytes_in, name_of
+from covey.cli.interrupts import unfinished
 from covey.cli.misuse import MisuseError, about
 from covey.cli.options import OBJECTS, Input, Output, Replacing, Running, finite
 from covey.cli.similarities import OWN, check_named
-from covey.cli.terminal import log_to_terminal, say, unfinished
+from covey.cli.terminal import log_to_terminal, say
 from covey.runtime.extras import require
 from covey.runtime.progress import progress
 

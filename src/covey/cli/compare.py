@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from covey.cli.declaration import option
 from covey.cli.files.paths import may_write
 from covey.cli.files.standard import STANDARD
+from covey.cli.interrupts import unfinished
 from covey.cli.listing import listed
 from covey.cli.misuse import MisuseError, about
 from covey.cli.options import Replacing, Running, Source, at_least_one
-from covey.cli.terminal import log_to_terminal, show, unfinished, visible
+from covey.cli.terminal import log_to_terminal, show, visible
 
 if TYPE_CHECKING:
     from covey.cli.results import Compared
@@ -95,9 +96,9 @@ def compare(source: Source, comparing: Comparing, replacing: Replacing, running:
     """Compare methods on your own data, cross-validated, and get a k recommended, and whether to sharpen.
 
     Unless --similarity or --scale says how to compare objects, the similarities that suit them are tried first, on a
-    sample, and the best one is used. The report is one page that opens offline. It shows the quality of the answers
-    against how many objects each method selects and how many similarities it evaluates. Ctrl-C stops the comparison,
-    and the same command continues it.
+    sample, and the best one is used. The report is one page that opens offline. It begins with what to use, how sure
+    that is and what it costs, and shows the quality of the answers against how many objects each method selects, and
+    which clusters are confused, with examples. Ctrl-C stops the comparison, and the same command continues it.
 
     Example: `covey compare flowers.csv --label species --methods crs,random,all --time-limit 10m --csv results.csv`
     """
@@ -141,6 +142,7 @@ def _compare(source: Source, comparing: Comparing, force: bool, running: Running
     from covey.cli.comparison import advise, choose_methods, fingerprint
     from covey.cli.contest import choose_similarity, enter, run_methods
     from covey.cli.results import Compared
+    from covey.experiments.curves import chance
     from covey.experiments.tables import summarise
 
     start, seconds, page, n_folds = time.monotonic(), comparing.seconds, Path(comparing.html), comparing.folds
@@ -155,12 +157,11 @@ def _compare(source: Source, comparing: Comparing, force: bool, running: Running
         own = folder / contest.way.slug
         records, left_out = run_methods(contest, chosen, own, None if seconds is None else start + seconds, **how)
     tried = contest.tried
-    recommended, sentences = advise(records, chosen, contest.source, 1 if tried is None else len(tried.ways))
-    if left_out:
-        sentences.append(_left_out(left_out, comparing.time_limit))
+    advice = advise(records, chosen, contest.source, 1 if tried is None else len(tried.ways))
+    remarks = [_left_out(left_out, comparing.time_limit)] if left_out else []
     found = Compared(
-        source.path, contest.rows.size, n_folds, contest.way, tried, summarise(records, {}), left_out, recommended,
-        sentences,
+        source.path, contest.rows.size, n_folds, contest.way, tried, summarise(records, {}), left_out, chance(records),
+        advice, remarks,
     )  # fmt: skip
     done = chosen.only({record.method for record in records})
     found.write_page(page, contest.name, contest.problem, done, own, contest.opening, **how)

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 from covey.cli.declaration import argument, option
+from covey.cli.interrupts import unfinished
 from covey.cli.options import Running
-from covey.cli.terminal import log_to_terminal, unfinished, visible
+from covey.cli.terminal import log_to_terminal, visible
 
 
 @dataclass(frozen=True)

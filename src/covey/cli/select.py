@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import covey
 from covey.cli.files.formats import has_names
 from covey.cli.files.standard import STANDARD
+from covey.cli.interrupts import unfinished
 from covey.cli.misuse import MisuseError, about
 from covey.cli.options import Output, Replacing, Running, Source
 from covey.cli.precautions import NO_CARE, OnError, Precautions
 from covey.cli.selection import Compared, Grouping, MoreFiles, Parts, Selection, check_pairs, not_on_a_cluster
-from covey.cli.terminal import log_to_terminal, say, unfinished
+from covey.cli.terminal import log_to_terminal, say
 
 if TYPE_CHECKING:
     from covey.cli.selected import Selected
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("covey")
 
 PICTURES = (".html", ".png", ".svg", ".pdf")
-"""The suffixes of pictures: a page with the map of a cluster, or an image of the coverage of all clusters."""
+"""The suffixes of pictures: a page with the map of all clusters, or an image of the coverage of all clusters."""
 OFFER = "all rows are one cluster; --label names a column of labels, and --cluster finds clusters."
 """What is said if rows have no labels."""
 EVERY_PAIR = "every listed pair counts as similar; --threshold sets the lowest score that does."

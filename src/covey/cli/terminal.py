@@ -14,8 +14,6 @@ import shutil
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import accumulate
 from types import TracebackType
 from typing import Any, TextIO
@@ -117,17 +115,6 @@ class VisibleFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
-
-
-@contextmanager
-def unfinished(what_then: str) -> Iterator[None]:
-    """Say what has become of the work when Ctrl-C stops it."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(file=sys.stderr)  # a new line below the ^C that the terminal shows
-        say(f"covey: stopped; {what_then}")
-        raise
 
 
 def log_to_terminal(quiet: bool) -> None:
