@@ -26,15 +26,21 @@ def test_compare_shows_every_method_and_leaves_only_the_report(run):
         "method", "CRS-k3", "CRS-k20", "sharpened-k3", "sharpened-k20", "delta-medoids", "DS3", "random-5%",
         "full-100%",
     ]  # fmt: skip
-    recommended, command, page = out.splitlines()[14:]
+    recommended, good, sure, cost, command, page = out.splitlines()[14:]
     assert recommended.startswith("Recommended: ")
+    assert good.startswith("How good: Its F1 is ")
+    assert sure.startswith("How sure: ")
+    assert cost.startswith("What it costs: It keeps ")
     assert command.startswith("To select so: covey select iris.csv --label species ")
     assert " --similarity euclidean -k " in command
     assert page == "r.html"
     assert sorted(os.listdir()) == ["iris.csv", "r.html"]  # the records have done their work
     shown = assert_renders(Path("r.html").resolve(), phone=True)
-    assert recommended in shown
-    assert command in shown
+    words, reason = recommended.removeprefix("Recommended: ").split(": ", 1)
+    assert f"Use {words}." in shown
+    assert reason[1:] in shown
+    for line in (good, sure, cost, command):
+        assert line.split(": ", 1)[1] in shown
     assert "stands for" in shown
 
 
@@ -72,9 +78,14 @@ def test_what_selects_fewest_objects_within_one_standard_error_is_recommended():
     records = [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
     found = recommend(records, candidates(*scores))
     assert found.method == "CRS-k10"  # .935 is within .01 of .94; .81 is not
+    assert found.words == "CRS with k = 10"
+    assert found.runner_up == "CRS-k5"
     assert found.reason.endswith("0.940 by CRS with k = 5, and it selects 20.00% of the objects instead of 25.00%.")
     alone = recommend(fit(3, 0, 0.9), candidates(3))
-    assert alone.reason == "CRS with k = 3: it has the best F1, 0.900, and nothing as good selects fewer objects."
+    assert alone.sentence == (
+        "Recommended: CRS with k = 3: it has the best F1, 0.900, and nothing as good selects fewer objects."
+    )
+    assert alone.runner_up is None
     assert recommend([], candidates(3)) is None
     assert recommend(fit(3, 0, 0.9), {}) is None
 
@@ -153,7 +164,10 @@ def test_random_labels_get_no_recommendation(run):
         assert code == 0
         assert "No recommendation: no k answers better than chance, and neither does any other method." in out
         assert "Recommended" not in out
-        assert "No recommendation: no k answers better than chance" in Path("r.html").read_text()
+        page = Path("r.html").read_text()
+        assert "<h2>No method can be recommended.</h2>" in page
+        assert "No k answers better than chance" in page
+        assert 'class="marked"' not in page.split("<h2>All methods</h2>")[1].split("</table>")[0]
 
 
 def test_a_method_that_beats_chance_where_no_k_does_is_named():

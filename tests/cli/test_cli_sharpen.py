@@ -58,8 +58,8 @@ def test_inspect_shows_the_k_of_what_was_sharpened(run, flowers):
 
 def test_pictures_of_a_sharpened_selection_are_drawn(run, flowers):
     assert run(*SELECT, "--sharpen", "--picture", "map.html")[0] == 0
-    found = sharpened()[0].selector_.prototypes_["setosa"]
-    assert f"{found.indices.size} of 50 objects represent" in Path("map.html").read_text()
+    found = sharpened()[0].selector_.sample_indices_
+    assert f"{found.size} of 150 objects represent" in Path("map.html").read_text()
     assert run(*SELECT, "--sharpen", "--picture", "coverage.png")[0] == 0
 
 

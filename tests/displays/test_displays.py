@@ -1,6 +1,5 @@
 """Displays: the values they hold, what they draw, and how a browser shows the map."""
 
-import json
 import re
 import subprocess
 import sys
@@ -12,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
-from selenium.webdriver import ActionChains, Keys
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
@@ -20,8 +18,7 @@ from threadpoolctl import threadpool_limits
 
 import covey
 from covey.displays import CoverageDisplay, PrototypeMapDisplay
-from covey.displays.map import _distances
-from tests.browser import assert_renders, page
+from covey.displays.layout import N_SHOWN, distances_of
 from tests.forms import COSINES, similarity_matrix
 
 SELECTORS = {
@@ -153,14 +150,16 @@ class TestCoverage:
 
 
 class TestMap:
+    @pytest.mark.parametrize("core", [9, 4])
     @pytest.mark.parametrize("name", KINDS)
-    def test_every_kind_of_objects(self, name):
+    def test_every_kind_of_objects(self, name, core, monkeypatch):
+        monkeypatch.setattr("covey.displays.map.LARGEST_CORE", core)
         X, selector = KINDS[name]
         if not hasattr(selector, "fit"):
             selector = covey.CRS(2, similarity=selector)
         display = map_of(selector.fit(X), X)
         assert display.rows.tolist() == list(range(9))
-        assert display.names[8] == "row 8"
+        assert display.names is None
         assert_follows(display, selector.prototypes_[0])
 
     def test_one_similarity_in_every_form_gives_one_map(self):
@@ -260,10 +259,11 @@ class TestMap:
         X, y = blobs()
         selector = covey.CRS(5).fit(X, y)
         for match, X_given, options in [
-            (r"label must be one of 0, 1, 2, got None", X, {}),
             (r"label must be one of 0, 1, 2, got 3", X, {"label": 3}),
             ("X must hold the 60 objects that were passed to fit, got 59", X[1:], {"label": 0}),
             ("names must hold one name for each of the 60 objects of X, got 2", X, {"label": 0, "names": ["a", "b"]}),
+            ("values must hold one value for each of the 60 objects of X, got 2", X, {"values": ["a", "b"]}),
+            ("values must hold one value for each of the 60 objects of X, got 1", X, {"values": {"a": y, "b": [1]}}),
             ("n_neighbors must be an int of at least 1, got 0", X, {"label": 0, "n_neighbors": 0}),
             ("max_objects must be an int of at least 1, got 2.5", X, {"label": 0, "max_objects": 2.5}),
         ]:
@@ -290,6 +290,117 @@ class TestMap:
         assert ax.get_title() == f"Cluster 0: {len(chosen)} of 100 objects represent it"
         ax.figure.savefig(BytesIO())
 
+    def test_drawing_several_clusters(self):
+        X, y = blobs(90)
+        labels = np.array(["$a", "b", "c"])[y]
+        display = map_of(covey.CRS(5).fit(X, labels), X, ax=Figure().subplots())
+        covered, uncovered, chosen, *_ = display.ax_.collections
+        assert sum(len(points.get_offsets()) for points in (covered, uncovered, chosen)) == 90
+        colors = {tuple(color[:3]) for color in chosen.get_facecolors()}
+        assert len(colors) == 3
+        assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+            r"cluster \$a",
+            "cluster b",
+            "cluster c",
+        ]
+        assert display.ax_.get_title() == f"3 clusters: {len(chosen.get_offsets())} of 90 objects represent them"
+        display.figure_.savefig(BytesIO())
+
+    def test_all_clusters_at_once_say_what_each_alone_says(self):
+        X, y = blobs(90)
+        model = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, np.array(["a", "b", "c"])[y])
+        display = map_of(model, X)
+        assert (display.label, display.title) == (None, "3 clusters")
+        assert display.rows.tolist() == list(range(90))
+        assert display.labels == np.array(["a", "b", "c"])[y].tolist()
+        for label, prototype in model.selector_.prototypes_.items():
+            assert display.sizes[label] == (prototype.members.size, prototype.indices.size)
+            alone = map_of(model, X, label=label)
+            assert_follows(alone, prototype)
+            own = np.array(display.labels) == label
+            np.testing.assert_array_equal(display.rows[own], alone.rows)
+            np.testing.assert_array_equal(display.stands_for[own], alone.stands_for)
+            np.testing.assert_array_equal(display.is_representative[own], alone.is_representative)
+            coverers = [-1 if at < 0 else display.rows[at] for at in display.covered_by[own]]
+            assert coverers == [-1 if at < 0 else alone.rows[at] for at in alone.covered_by]
+        assert display.n_members == 90
+        assert display.n_representatives == model.selector_.sample_indices_.size
+
+    def test_each_cluster_keeps_its_first_representatives_if_there_is_no_room_for_all(self):
+        X, y = blobs(60)
+        selector = covey.KeepAll().fit(X, y)
+        display = map_of(selector, X, max_objects=9)
+        firsts = [prototype.indices[:3] for prototype in selector.prototypes_.values()]
+        assert display.rows.tolist() == sorted(np.concatenate(firsts).tolist())
+
+    @pytest.mark.parametrize("core", [2000, 40])
+    def test_neighbors_are_the_most_similar_objects_of_the_core(self, core, monkeypatch):
+        monkeypatch.setattr("covey.displays.map.LARGEST_CORE", core)
+        X, y = blobs(120)
+        selector = covey.CRS(5, similarity="euclidean").fit(X, y)
+        display = map_of(selector, X)
+        looked_at = np.arange(120) if core > 120 else np.unique(display.neighbors)
+        assert looked_at.size <= core
+        assert np.isin(np.flatnonzero(display.is_representative)[:core], looked_at).mean() > 0.9
+        distances = np.linalg.norm(X[:, None] - X, axis=2)
+        similarity = 1 / (1 + distances)
+        for at in range(120):
+            others = looked_at[looked_at != at]
+            best = others[np.argsort(-similarity[at][others], kind="stable")][:N_SHOWN]
+            np.testing.assert_allclose(display.similarities[at], similarity[at][display.neighbors[at]])
+            if core > 120:
+                assert display.neighbors[at].tolist() == best.tolist()
+            np.testing.assert_allclose(display.similarities[at, 0], similarity[at][best[0]])
+
+    def test_objects_outside_the_core_lie_beside_those_they_are_similar_to(self, monkeypatch):
+        monkeypatch.setattr("covey.displays.map.LARGEST_CORE", 50)
+        X, group = make_blobs(400, centers=[[0, 1, 9], [9, 1, 0]], cluster_std=0.5, random_state=0)
+        display = map_of(covey.CRS(5, similarity="euclidean").fit(X), X)
+        assert display.rows.tolist() == list(range(400))
+        far = np.linalg.norm(display.positions[:, None] - display.positions, axis=2)
+        same = group[:, None] == group
+        assert far[same].max() < far[~same].min()
+        assert len(np.unique(display.positions, axis=0)) == 400
+
+    def test_a_large_map_does_not_depend_on_the_number_of_threads(self, monkeypatch):
+        monkeypatch.setattr("covey.displays.map.LARGEST_CORE", 50)
+        X, y = blobs(300)
+        maps = []
+        for n_jobs in (1, 2):
+            with threadpool_limits(n_jobs, "openmp"):
+                maps.append(map_of(covey.CRS(5, n_jobs=n_jobs).fit(X, y), X))
+        for name in ("positions", "neighbors", "similarities"):
+            np.testing.assert_array_equal(*(getattr(display, name) for display in maps))
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            pd.DataFrame({"size": [1.0, 1 / 3, 2.5], "town": ["Brno", "Oulu", "Faro"]}, index=[2, 1, 0]),
+            {"size": [1.0, 1 / 3, 2.5], "town": ["Brno", "Oulu", "Faro"]},
+            [{"size": 1.0, "town": "Brno"}, {"size": 1 / 3, "town": "Oulu"}, {"size": 2.5, "town": "Faro"}],
+        ],
+        ids=["frame", "columns", "dicts"],
+    )
+    def test_cards_show_fields(self, values):
+        display = map_of(covey.KeepAll().fit(np.eye(3)), np.eye(3), values=values)
+        assert display.fields == [
+            {"size": "1", "town": "Brno"},
+            {"size": "0.333333", "town": "Oulu"},
+            {"size": "2.5", "town": "Faro"},
+        ]
+
+    def test_objects_that_can_be_read_are_their_own_cards(self):
+        shown = {name: map_of(selector.fit(X), X).fields[0] for name, (X, selector) in KINDS.items()
+                 if hasattr(selector, "fit") and name != "matrix of distances"}  # fmt: skip
+        assert shown["strings"] == shown["array of strings"] == {"text": "cat"}
+        assert shown["profiles"] == {"a": "1", "c": "1", "t": "1"}
+        assert shown["sets"] == {"items": "a, c, t"}
+        assert shown["frame"] == {"word": "cat"}
+        assert shown["euclidean"] == {"column 0": "0", "column 1": "1"}
+        assert shown["csr"] == {}
+        matrix = np.eye(3)
+        assert map_of(covey.CRS(1, similarity="precomputed").fit(matrix), matrix).fields == [{}] * 3
+
     def test_distances_of_an_asymmetric_graph(self):
         rng = np.random.default_rng(0)
         values = similarity_matrix(20, rng, symmetric=False, levels=4)
@@ -298,7 +409,7 @@ class TestMap:
             (i, int(j)): s for i in range(20) for j, s in zip(graph.indices[i], graph.similarities[i], strict=True)
         }
         largest, smallest = max(edges.values()), min(edges.values())
-        found = _distances(graph)
+        found = distances_of(graph)
         for i in range(20):
             part = slice(found.indptr[i], found.indptr[i + 1])
             others, distances = found.indices[part].tolist(), found.data[part].tolist()
@@ -308,116 +419,6 @@ class TestMap:
             for j, distance in zip(others[1:], distances[1:], strict=True):
                 best = max(edges.get((i, j), -np.inf), edges.get((j, i), -np.inf))
                 assert distance == pytest.approx((largest - best) / (largest - smallest))
-
-
-@pytest.fixture(scope="module")
-def shown():
-    """Three groups, one of them with a long name and one that would like to be a script."""
-    X, _ = blobs(80)
-    names = [f"object number {row} with a name" for row in range(80)]
-    selector = covey.CRS(8).fit(X)
-    first, second = selector.sample_indices_[:2]
-    names[first] = "</script><script>alert(1)</script><!-- & \"'"
-    names[second] = "A_name_without_any_place_to_break" * 5
-    return map_of(selector, X, names=names)
-
-
-class TestPage:
-    def test_it_stands_alone(self, shown, tmp_path):
-        text = shown.to_html()
-        assert not re.search(r'(src|href)="(?!data:|#)', text)
-        assert text.count("</script>") == 2  # of the data and of the code
-        assert "alert(1)" not in re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.DOTALL)
-        shown.write_html(tmp_path / "map.html")
-        assert (tmp_path / "map.html").read_text(encoding="utf-8") == text
-        assert [path.name for path in tmp_path.iterdir()] == ["map.html"]
-        with pytest.raises(FileNotFoundError, match="existing folder"):
-            shown.write_html(tmp_path / "missing" / "map.html")
-
-    def test_its_data(self, shown):
-        held = re.search(r'<script type="application/json" id="data">(.*?)</script>', shown.to_html(), re.DOTALL)
-        data = json.loads(held[1])
-        assert data["names"] == shown.names
-        assert data["coveredBy"] == shown.covered_by.tolist()
-        assert data["standsFor"] == shown.stands_for.tolist()
-        x, y = shown.positions.T
-        span = np.ptp(x)
-        np.testing.assert_allclose(data["x"], (x - x.min()) / span, atol=1e-3)
-        np.testing.assert_allclose(data["y"], (y.max() - y) / span, atol=1e-3)
-
-    def test_a_label_is_text(self):
-        selector = covey.KeepAll().fit(np.eye(2), ["<b>", "c"])
-        assert "<h1>Cluster &lt;b&gt;</h1>" in map_of(selector, np.eye(2), label="<b>").to_html()
-
-    @pytest.mark.parametrize("phone", [False, True])
-    def test_in_a_browser(self, shown, tmp_path, phone):
-        shown.write_html(tmp_path / "map.html")
-        words = assert_renders(tmp_path / "map.html", phone=phone)
-        assert f"{shown.n_representatives} of 80 objects represent it" in words
-
-    def test_pointing(self, shown, tmp_path):
-        shown.write_html(tmp_path / "map.html")
-        with page(tmp_path / "map.html") as browser:
-            tip = browser.find_element("id", "tip")
-            assert not tip.is_displayed()
-            for at in np.flatnonzero(shown.is_representative)[:4]:
-                ActionChains(browser).move_to_element(dot_of(browser, at)).perform()
-                assert_describes(tip.text, shown, at)
-                lit = {int(dot.get_attribute("data-at")) for dot in browser.find_elements("css selector", "circle.lit")}
-                assert lit == set(np.flatnonzero(shown.covered_by == at))
-            covered = free_of_others(shown, np.flatnonzero(~shown.is_representative & (shown.covered_by >= 0)))
-            ActionChains(browser).move_to_element(dot_of(browser, covered)).perform()
-            assert tip.text.split("\n")[0] == shown.names[covered]
-            assert tip.text.split("\n")[1].startswith(f"represented by {shown.names[shown.covered_by[covered]]}"[:60])
-            ActionChains(browser).move_to_element(browser.find_element("tag name", "h1")).perform()
-            assert not tip.is_displayed()
-            assert browser.get_log("browser") == []
-
-    def test_by_keyboard(self, shown, tmp_path):
-        shown.write_html(tmp_path / "map.html")
-        order = [at for at in np.argsort(-shown.stands_for, kind="stable") if shown.is_representative[at]]
-        with page(tmp_path / "map.html") as browser:
-            tip = browser.find_element("id", "tip")
-            for key, at in [
-                (Keys.TAB, order[0]),
-                (Keys.ARROW_RIGHT, order[1]),
-                (Keys.ARROW_LEFT, order[0]),
-                (Keys.ARROW_UP, order[-1]),
-            ]:
-                ActionChains(browser).send_keys(key).perform()
-                assert_describes(tip.text, shown, at)
-            ActionChains(browser).send_keys(Keys.ESCAPE).perform()
-            assert not tip.is_displayed()
-
-    def test_tapping(self, shown, tmp_path):
-        shown.write_html(tmp_path / "map.html")
-        with page(tmp_path / "map.html", 390, 844, phone=True) as browser:
-            at = int(np.argmax(shown.stands_for))
-            dot_of(browser, at).click()
-            assert_describes(browser.find_element("id", "tip").text, shown, at)
-            wide, window = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-            assert wide <= window
-
-
-def dot_of(browser, at):
-    return browser.find_element("css selector", f'circle[data-at="{at}"]')
-
-
-def free_of_others(display, candidates):
-    """The one of these that is farthest from any other object, so that nothing lies above it."""
-    far = np.linalg.norm(display.positions[:, None] - display.positions, axis=2)
-    np.fill_diagonal(far, np.inf)
-    return int(candidates[np.argmax(far.min(axis=1)[candidates])])
-
-
-def assert_describes(text, display, at):
-    """The name, how many it stands for, and some of them."""
-    name, stands_for, *covered = text.split("\n")
-    assert name.rstrip("…") == display.names[at][:79] if len(display.names[at]) > 80 else name == display.names[at]
-    assert stands_for == f"stands for {display.stands_for[at]} of {display.n_members}"
-    others = [display.names[other] for other in np.flatnonzero(display.covered_by == at) if other != at]
-    more = display.stands_for[at] - 1 - 5
-    assert covered == [other[:80] for other in others[:5]] + ([f"and {more} more"] if more > 0 else [])
 
 
 def test_a_figure_of_its_own():

@@ -10,8 +10,11 @@ from matplotlib.figure import Figure
 
 from covey import displays
 from covey.displays import colors
-from covey.evaluation import Card, Column, Gallery, Picture, Report, Section, Table
-from tests.browser import assert_renders
+from covey.displays.chart import Axis, Chart, Level, Point, Series
+from covey.displays.confusion import STEPS, Confusion, ConfusionMatrix, Confusions, Example
+from covey.evaluation import Card, Column, Gallery, Picture, Report, Section, Table, Verdict
+from tests.browser import assert_renders, page
+from tests.displays.test_colors import contrast
 
 
 def line():
@@ -70,11 +73,157 @@ def test_a_browser_shows_the_whole_page(report, tmp_path, phone):
     assert "stands for 5" in shown
 
 
+LABELS = ["日本酒", "🍷 赤葡萄酒", "عربي", "a label that is much longer than any column of a matrix can be wide"]
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """A page like that of `covey compare`."""
+    points = [
+        Point(x, y, y - 0.02, y + 0.02, str(k), f"k = {k}") for x, y, k in ((1, 0.7, 50), (9, 0.8, 5), (30, 0.9, 2))
+    ]
+    levels = [Level("all", 0.93), Level("chance", 0.25)]
+    axes = Axis("selected, % of all objects (log)", "{:g} %"), Axis("F1", "{:.3f}")
+    chart = Chart("curve", "F1 against size.", *axes, [Series("CRS", points)], levels, points[1], "recommended")
+    table = Table("methods", [Column("method"), Column("F1", ".2f", spread=True)], [("a", (0.7, 0.1)), ("b", None)],
+                  marked=1)  # fmt: skip
+    matrix = ConfusionMatrix(
+        "matrix", "Shares.", LABELS, np.array([[9, 1, 0, 0], [5, 5, 0, 0], [0, 2, 8, 0], [0, 0, 0, 3]])
+    )
+    example = Example(Card("row 7", ("alcohol: 12",)), Card("row 9", ("alcohol: 13",)))
+    confused = Confusions([Confusion("5 of 10 objects were taken for others.", LABELS[1], LABELS[0], [example])])
+    drawing = Figure()
+    drawing.subplots().set_title("".join(LABELS))
+    sections = [
+        Section("Curve", "How to read it.", [chart]),
+        Section("Table", "", [table]),
+        Section("Confused", "", [confused, matrix]),
+        Section("Folded", "", [Picture("drawing", drawing, "Any language.")], folded=True),
+    ]
+    verdict = Verdict("Use it.", [("Why", "It is best.")], "covey select 'my data.csv' -k 5")
+    path = tmp_path_factory.mktemp("compared") / "page.html"
+    Report("Compared", ["Four clusters."], sections, verdict).write_page(path)
+    return path
+
+
+@pytest.mark.parametrize(("width", "shown", "hidden"), [(1200, "desktop", "phone"), (390, "phone", "desktop")])
+def test_a_chart_is_laid_out_for_the_window_and_its_words_can_be_read(compared, width, shown, hidden):
+    assert_renders(compared, phone=width == 390)
+    with page(compared, width, 844, phone=width == 390) as browser:
+        assert browser.find_element("css selector", f"svg.{shown}").is_displayed()
+        assert not browser.find_element("css selector", f"svg.{hidden}").is_displayed()
+        places = browser.execute_script(
+            """
+            const svg = document.querySelector(arguments[0]), frame = svg.getBoundingClientRect();
+            return [...svg.querySelectorAll('text')].map(text => {
+                const place = text.getBoundingClientRect();
+                return [text.textContent, place.height, place.left >= frame.left - 1 && place.right <= frame.right + 1];
+            });""",
+            f"svg.{shown}",
+        )
+        assert {"all: 0.930", "chance: 0.250", "recommended", "5", "10 %"} <= {text for text, _, _ in places}
+        for text, height, inside in places:
+            assert height >= 12, text  # letters of at least 10 pixels
+            assert inside, text
+
+
+def test_the_verdict_stands_on_top_and_a_click_marks_the_whole_command(compared):
+    with page(compared, 390, 844, phone=True) as browser:
+        tops = browser.execute_script("return [...document.querySelectorAll('h2')].map(h => h.textContent)")
+        assert tops == ["Use it.", "Contents", "Curve", "Table", "Confused", "Folded"]
+        code = browser.find_element("css selector", ".verdict code")
+        code.click()
+        assert browser.execute_script("return getSelection().toString()") == "covey select 'my data.csv' -k 5"
+
+
+def test_the_recommended_row_stands_out_in_the_table_and_in_the_chart(compared):
+    with page(compared) as browser:
+        (row,) = browser.find_elements("css selector", "tr.marked")
+        assert row.text == "b"
+        plain = browser.find_element("css selector", "tbody tr:not(.marked) td").value_of_css_property(
+            "background-color"
+        )
+        assert row.find_element("tag name", "td").value_of_css_property("background-color") != plain
+        ring, mark = browser.execute_script("""
+            const ring = document.querySelector('svg.desktop .ring'), mark = ring.parentNode.querySelector('use');
+            const places = [ring, mark].map(own => own.getBoundingClientRect());
+            return places.map(place => [place.x + place.width / 2, place.y + place.height / 2]);
+        """)
+        np.testing.assert_allclose(ring, mark, atol=1)
+        assert "k = 5" in browser.execute_script("return document.querySelector('.ring').parentNode.textContent")
+
+
+def test_a_link_of_the_contents_unfolds_what_it_leads_to(compared):
+    with page(compared) as browser:
+        details = browser.find_element("css selector", "details.section")
+        assert not details.get_property("open")
+        browser.find_element("link text", "Folded").click()
+        assert details.get_property("open")
+        image = browser.find_element("css selector", "details img")
+        assert image.is_displayed()
+
+
+def test_words_on_all_steps_of_a_confusion_matrix_can_be_read_in_both_modes(compared):
+    """WCAG 2 asks for a contrast of 4.5."""
+    with page(compared) as browser:
+        cells = browser.find_elements("css selector", ".heat td")
+        assert [cell.get_attribute("class") for cell in cells[:2]] == ["heat9", "heat1"]
+        for mode in ("light", "dark"):
+            media = {"features": [{"name": "prefers-color-scheme", "value": mode}]}
+            browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+            drawn = browser.execute_script("""
+                const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+                const hex = color => { canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+                    return '#' + [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+                        .map(part => part.toString(16).padStart(2, '0')).join(''); };
+                return [...Array(arguments[1]).keys()].map(step => {
+                    arguments[0].className = `heat${step}`;
+                    const style = getComputedStyle(arguments[0]);
+                    return [hex(style.color), hex(style.backgroundColor)]; });""", cells[0], STEPS + 1)  # fmt: skip
+            assert len({ground for _, ground in drawn}) == STEPS + 1
+            for step, shown in enumerate(drawn):
+                assert contrast(*shown) >= 4.5, (mode, step)
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+def test_colors_of_charts_and_of_what_is_recommended_can_be_read(mode):
+    shown = {name: color[mode] for name, color in colors.REPORT_PAGE.items()}
+    for name in shown:
+        if name.startswith("series") or name == "good":
+            assert contrast(shown[name], shown["paper"]) >= 4.5, name
+    assert contrast(shown["ink"], shown["marked"]) >= 4.5
+
+
+def test_labels_in_any_language_are_text_on_the_page_and_in_drawings(compared):
+    with page(compared) as browser:
+        rows = [row.text for row in browser.find_elements("css selector", ".heat th[scope=row]")]
+        assert rows == LABELS
+        columns = browser.find_elements("css selector", ".heat th[scope=col] span")
+        assert [column.get_property("textContent") for column in columns] == LABELS
+        assert max(column.size["height"] for column in columns) <= 150
+    drawing = Figure()
+    drawing.subplots().set_title("日本酒 🍷")
+    assert "日本酒 🍷</text>" in Picture("drawing", drawing, "").drawn("svg").decode()
+
+
+def test_a_png_writes_chinese_where_a_font_for_it_is_installed():
+    from matplotlib.font_manager import fontManager
+
+    if not any("CJK" in font.name for font in fontManager.ttflist):
+        pytest.skip("needs a font for Chinese: Debian's package fonts-noto-cjk")
+    drawn = []
+    for text in ("日", "本"):  # if no font has them, both are the same box
+        drawing = Figure(figsize=(1, 1))
+        drawing.text(0.5, 0.5, text)
+        drawn.append(Picture("drawing", drawing, "").drawn("png"))
+    assert drawn[0] != drawn[1]
+
+
 def test_colors_stand_in_one_file():
     """Style sheets and templates name colors by variables, which `colors.py` defines."""
     folder = Path(displays.__file__).parent
     used = set()
-    for path in (path for ending in ("css", "html", "js") for path in folder.glob(f"*.{ending}")):
+    for path in (path for ending in ("css", "html", "js") for path in folder.rglob(f"*.{ending}")):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"[:\s]#[0-9a-f]{3,8}\b(?! \{)", text), path
         used |= set(re.findall(r"var\(--(\w+)\)", text))

@@ -102,6 +102,8 @@ def test_a_map_has_the_image_of_each_object():
         np.testing.assert_array_equal(pixels_in(address).ravel(), X[row])
     assert "no image" not in display.to_html()
     assert map_of(X, None).images is None
+    assert map_of(pd.DataFrame(X), (8, 8)).fields == [{}] * 60  # pixels are not for reading
+    assert len(map_of(pd.DataFrame(X), None).fields[0]) == 12
 
 
 NOISE = np.random.default_rng(0).integers(0, 256, (600, 64 * 64 * 3)).astype(np.uint8)
@@ -131,18 +133,22 @@ def test_a_browser_shows_the_images(tmp_path, phone):
     assert_renders(tmp_path / "map.html", phone=phone)
 
 
-def test_pointing_at_an_image_shows_it_with_those_that_it_stands_for(tmp_path):
+def test_choosing_an_image_shows_it_with_those_that_it_stands_for(tmp_path):
     display = map_of(squares(), (8, 8))
-    display.write_html(tmp_path / "map.html")
     first = int(np.argmax(display.stands_for))
+    covered = np.flatnonzero((display.covered_by == first) & (np.arange(60) != first))
+    display.images[covered[0]] = None
+    display.write_html(tmp_path / "map.html")
     with page(tmp_path / "map.html") as browser:
-        boxes = browser.find_elements("css selector", ".boxed[data-at]")
-        assert len(boxes) == display.n_representatives
-        assert boxes[0].get_attribute("data-at") == str(first)  # the one that stands for most is drawn first
-        browser.execute_script("arguments[0].focus()", boxes[0])
-        shown = browser.find_elements("css selector", "#tip img")
+        listed = browser.find_elements("css selector", "#panel .item")
+        assert len(listed) == display.n_representatives
+        assert listed[0].get_attribute("data-at") == str(first)  # the one that stands for most comes first
+        listed[0].click()
+        large = browser.find_element("css selector", "#panel .large")
+        members = browser.find_elements("css selector", "#panel .pictures img")
         assert browser.get_log("browser") == []
-        sources = [image.get_attribute("src") for image in shown]
-    assert sources[0] == display.images[first]
-    covered = np.flatnonzero((display.covered_by == first) & (np.arange(60) != first))[:12]
-    assert sources[1:] == [display.images[at] for at in covered]
+        assert large.get_attribute("src") == display.images[first]
+        sources = [image.get_attribute("src") for image in members]
+        assert sources == [display.images[at] for at in covered[1:]]
+        panel = browser.find_element("id", "panel").text
+        assert f"Without an image on this page\nrow {covered[0]}\n" in panel

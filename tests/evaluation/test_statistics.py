@@ -1,4 +1,4 @@
-"""Friedman and Shaffer against published numbers, enumeration and SciPy."""
+"""Friedman, Shaffer and Nadeau and Bengio against published numbers, enumeration and SciPy."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from covey.evaluation import compare, shaffer
+from covey.evaluation import compare, difference, shaffer
 from covey.evaluation.statistics import true_together
 
 
@@ -96,3 +96,26 @@ def test_what_is_refused(scores, names, message):
         compare(scores, names)
     with pytest.raises(ValueError, match="must be the 3 of all pairs of 3 methods"):
         shaffer([0.1], 3)
+
+
+@pytest.mark.parametrize("k", [2, 5, 10])
+def test_an_interval_over_folds_is_wider_than_that_of_independent_pairs_by_the_published_factor(k):
+    """Nadeau and Bengio: the variance 1 / k becomes 1 / k + n_test / n_train, which is 1 / (k - 1) here."""
+    ours, theirs = np.random.default_rng(k).random((2, k))
+    found = difference(ours, theirs)
+    usual = stats.ttest_rel(ours, theirs).confidence_interval(0.95)
+    factor = (1 + k / (k - 1)) ** 0.5
+    assert found.mean == pytest.approx(np.mean(ours - theirs))
+    assert found.high - found.mean == pytest.approx(factor * (usual.high - usual.low) / 2)
+    assert found.mean - found.low == pytest.approx(found.high - found.mean)
+    other = difference(theirs, ours)
+    assert (other.low, other.high) == pytest.approx((-found.high, -found.low))
+
+
+def test_a_difference_is_clear_if_its_interval_is_on_one_side_of_0():
+    assert difference([0.9, 0.91, 0.92], [0.5, 0.51, 0.5]).is_clear
+    assert difference([0.5, 0.51, 0.5], [0.9, 0.91, 0.92]).is_clear
+    assert not difference([0.9, 0.5, 0.7], [0.8, 0.6, 0.7]).is_clear
+    assert not difference([0.9, 0.9], [0.9, 0.9]).is_clear
+    with pytest.raises(ValueError, match="at least two folds"):
+        difference([0.9], [0.8])

@@ -27,5 +27,5 @@ IRIS = {"iris": Problem(iris, paper={"CRS-k5": (0.9, 0.8, 7.0)})}
 
 def shown_of(show, records, problems):
     """The only part that a spec's `show` makes of the records."""
-    (part,) = show(Results(records, problems, lambda name: problems[name].split(0)))
+    (part,) = show(Results(records, problems, lambda name, seed: problems[name].split(seed)))
     return part

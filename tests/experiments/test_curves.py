@@ -1,7 +1,11 @@
-"""Figures and a table of quality against size and evaluations, made of records of a small problem."""
+"""Charts and a table of quality against size and evaluations, made of records of a small problem."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import f1_score
 
 from covey.experiments import METHODS, curves, summarise
 from covey.experiments.methods import crs
@@ -21,61 +25,79 @@ TRIED = {
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     records = run(tmp_path_factory.mktemp("records"), IRIS, TRIED, seeds=[0, 1])
-    return Results(records, IRIS, lambda name: IRIS[name].split(0))
+    return Results(records, IRIS, None)
 
 
-def drawn(show, results):
-    return next(iter(show(results))).figure.axes[0]
+@pytest.fixture(scope="module")
+def rows(results):
+    return {row.method: row for row in summarise(results.records, IRIS)}
 
 
 def test_methods_that_differ_only_in_k_are_a_curve_whatever_they_are_called(results):
-    axes = drawn(curves.quality_against_size, results)
-    full = next(row.f1 for row in summarise(results.records, IRIS) if row.method == "full-100%")
-    assert [text.get_text() for text in axes.texts] == [f"full-100%: {full:.3f}", "3", "20", "20"]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
-        "CRS, k as written", "sharpened CRS, k as written", "CRS-k in name only",
+    (chart,) = curves.quality_against_size(results)
+    assert [series.name for series in chart.series] == ["CRS", "sharpened CRS", "CRS-k in name only"]
+    assert [point.label for point in chart.series[0].points] == ["3", "20"]
+    assert [series.joined for series in chart.series] == [True, False, False]
+
+
+def test_all_objects_and_chance_are_lines(results, rows):
+    (chart,) = curves.quality_against_size(results)
+    assert [(level.name, level.y) for level in chart.levels] == [
+        ("full-100%", rows["full-100%"].f1), ("chance", pytest.approx(1 / 3)),
     ]  # fmt: skip
 
 
-def test_bars_are_standard_errors_of_f1(results):
-    axes = drawn(curves.quality_against_size, results)
-    rows = {row.method: row for row in summarise(results.records, IRIS)}
-    (bars,) = axes.containers[0].lines[2]
-    for segment, row in zip(bars.get_segments(), (rows["many"], rows["few"]), strict=True):
-        np.testing.assert_allclose(segment[:, 0], row.percentage)
-        np.testing.assert_allclose(segment[:, 1], [row.f1 - row.f1_error, row.f1 + row.f1_error])
+def test_intervals_are_standard_errors_of_f1_within_0_and_1(results, rows):
+    (chart,) = curves.quality_against_size(results)
+    for point, row in zip(chart.series[0].points, (rows["many"], rows["few"]), strict=True):
+        assert (point.x, point.y) == (row.percentage, row.f1)
+        assert point.low == row.f1 - row.f1_error
+        assert point.high == min(row.f1 + row.f1_error, 1)
+    perfect = [replace(r, precision=1.0, recall=1.0) if r.seed else r for r in results.records]
+    (chart,) = curves.quality_against_size(Results(perfect, IRIS, None))
+    assert max(point.high for series in chart.series for point in series.points) <= 1
 
 
-def test_the_axis_of_sizes_has_round_numbers(results):
-    axes = drawn(curves.quality_against_size, results)
-    assert axes.get_xscale() == "log"
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["5 %", "10 %", "20 %"]
+def test_the_recommended_method_and_its_curve_stand_out(results, rows):
+    (chart,) = curves.quality_against_size(results, "few")
+    assert chart.marked is chart.series[0].points[1]
+    assert [series.strong for series in chart.series] == [True, False, False]
+    assert all(series.strong for series in next(iter(curves.quality_against_size(results))).series)
 
 
-def test_what_evaluates_nothing_is_a_line_in_the_figure_of_evaluations(results):
-    axes = drawn(curves.quality_against_evaluations, results)
-    texts = [text.get_text() for text in axes.texts]
-    assert [text.split(": ")[0] for text in texts[:2]] == ["CRS-k in name only", "full-100%"]
-    assert len(axes.get_legend().get_texts()) == 2
+def test_what_evaluates_nothing_is_a_line_in_the_chart_of_evaluations(results):
+    (chart,) = curves.quality_against_evaluations(results)
+    assert [level.name for level in chart.levels] == ["CRS-k in name only", "full-100%", "chance"]
+    assert [series.name for series in chart.series] == ["CRS", "sharpened CRS"]
 
 
-def test_a_k_without_room_is_not_written(tmp_path):
-    """k = 100 and k = 200 select the same, because no cluster has so many objects."""
-    records = run(tmp_path, IRIS, {"one": crs(100), "same": crs(200)})
-    axes = drawn(curves.quality_against_size, Results(records, IRIS, None))
-    assert [text.get_text() for text in axes.texts] == ["100"]
+def test_evaluations_that_are_all_the_same_are_not_drawn(results):
+    exact = [r for r in results.records if r.method in ("few", "many")]
+    assert {r.scan_rate for r in exact} == {1.0}
+    assert list(curves.quality_against_evaluations(Results(exact, IRIS, None))) == []
 
 
-def test_a_budget_gets_the_best_of_the_k_that_keep_to_it(results):
-    rows = {row.method: row for row in summarise(results.records, IRIS)}
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.7, 0.2, 0.1), (0.96, 0.01, 0.01, 0.02)])
+def test_chance_is_what_guessing_gets(results, shares):
+    """A guess that draws labels as often as they occur; always giving the most frequent label is no better."""
+    rng = np.random.default_rng(0)
+    truth = rng.choice(len(shares), p=shares, size=200_000)
+    asked = [replace(results.records[0], cluster=str(at), predicted={"0": int((truth == at).sum())})
+             for at in range(len(shares))]  # fmt: skip
+    guess = DummyClassifier(strategy="stratified", random_state=1).fit(truth, truth).predict(truth)
+    assert curves.chance(asked) == pytest.approx(f1_score(truth, guess, average="macro"), abs=0.005)
+    assert curves.chance(asked) >= f1_score(truth, np.zeros_like(truth), average="macro", zero_division=0)
+
+
+def test_a_budget_gets_the_best_of_the_k_that_keep_to_it(results, rows):
     (table,) = curves.quality_by_budget(results)
     budgets = [row[0] for row in table.rows]
     assert budgets[-1] == "all (full-100%)"
-    assert table.rows[-1][1:] == [f"{rows['full-100%'].f1:.3f}"] * 2
+    assert table.rows[-1][1:] == [f"{rows['full-100%'].f1:.3f} ± {rows['full-100%'].f1_error:.3f}"] * 2
     ten = table.rows[budgets.index("10 %")]
     within = [row for row in (rows["few"], rows["many"]) if row.percentage <= 10]
     best = max(within, key=lambda row: row.f1)
-    assert ten[1] == f"{best.f1:.3f} (k = {best.k}, {best.percentage:.2f} %)"
+    assert ten[1] == f"{best.f1:.3f} ± {best.f1_error:.3f} (k = {best.k}, {best.percentage:.2f} %)"
     assert "1 %" not in budgets  # three clusters of thirty have at least three representatives
     only_others = Results([r for r in results.records if r.k is None], IRIS, None)
     assert list(curves.quality_by_budget(only_others)) == []

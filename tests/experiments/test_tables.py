@@ -1,12 +1,15 @@
 """Tables made of records of a small problem."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import covey
 from covey.experiments import Method, Problem, read_records, summarise
-from covey.experiments.tables import by_seed
-from tests.experiments.iris import FEW, IRIS, iris, run
+from covey.experiments.specs import Results
+from covey.experiments.tables import by_cluster, by_seed, methods_table
+from tests.experiments.iris import FEW, IRIS, iris, run, shown_of
 
 
 def test_a_row_holds_means_over_clusters_then_over_seeds(tmp_path):
@@ -31,3 +34,35 @@ def test_all_pairs_of_an_asymmetric_similarity_are_a_scan_rate_of_one(tmp_path):
     exact = {"CRS, exact": Method(lambda s, seed, n_jobs: covey.CRS(3, similarity=s, graph="exact"))}
     (row,) = summarise(run(tmp_path, problems, exact), problems)
     assert row.scan_rate == pytest.approx(1)
+
+
+def test_the_table_of_methods_marks_one_row_and_leaves_out_what_says_nothing(tmp_path):
+    records = run(tmp_path, IRIS, FEW, seeds=[0, 1])
+    (table,) = methods_table(Results(records, IRIS, None), marked="CRS-k5")
+    titles = [column.title for column in table.columns]
+    assert titles[:4] == ["method", "F1", "selected, %", "paper: selected, %"]  # all rows have the same data
+    assert table.rows[table.marked][0] == "CRS-k5"
+    row = next(row for row in summarise(records, IRIS) if row.method == "CRS-k5")
+    assert table.rows[table.marked][1] == (row.f1, row.f1_spread)
+    alone = shown_of(methods_table, [r for r in records if r.seed == 0], {"iris": Problem(iris)})
+    assert not any(column.title.startswith("paper") for column in alone.columns)
+    assert all("±" not in cell for cells in alone.cells() for cell in cells)  # one seed does not vary
+
+
+def test_clusters_are_listed_from_the_hardest_to_the_easiest(tmp_path):
+    records = run(tmp_path, IRIS, FEW, seeds=[0, 1])
+    (table,) = by_cluster(Results(records, IRIS, None))
+    first = [row[2][0] for row in table.rows]
+    assert first == sorted(first)
+    own = [r for r in records if (r.method, r.cluster) == ("random-5%", table.rows[0][0])]
+    f1 = [2 * r.precision * r.recall / (r.precision + r.recall) for r in own]
+    assert table.rows[0][2] == pytest.approx((np.mean(f1), np.std(f1)))
+    right = [replace(r, precision=1.0, recall=1.0) for r in records]
+    assert list(by_cluster(Results(right, IRIS, None))) == []
+
+
+def test_records_come_in_the_order_of_methods_whatever_was_done_first(tmp_path):
+    backwards = dict(reversed(FEW.items()))
+    for name, method in backwards.items():
+        run(tmp_path, IRIS, {name: method})
+    assert list(dict.fromkeys(r.method for r in run(tmp_path, IRIS, FEW))) == list(FEW)

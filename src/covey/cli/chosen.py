@@ -3,9 +3,10 @@
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from covey.cli.recommend import Candidate
-from covey.experiments import curves, figures, tables
+from covey.experiments import confusions, curves, figures, tables
 from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SHARPENED_CURVE, SPARSE
 from covey.experiments.specs import Method, Spec
 
@@ -66,24 +67,33 @@ def _spread_out(ks: Sequence[int]) -> list[int]:
     return order
 
 
-def sections(name: str, chosen: Chosen, looked_at: str) -> list[Spec]:
+def sections(name: str, chosen: Chosen, looked_at: str, recommended: str | None) -> list[Spec]:
     """Return the sections of the report on the problem `name`; one of the methods is looked at more closely."""
-    methods, beside = tuple(chosen.methods), chosen.beside(looked_at)
-    contrasted = tuple(method for method in methods if method in (looked_at, DELTA_MEDOIDS, SPARSE))
+    one, methods, beside = (looked_at,), tuple(chosen.methods), chosen.beside(looked_at)
+    with_all = tuple(dict.fromkeys((looked_at, *(method for method in methods if method == ALL))))
     first_fold = "Representatives of the first fold, each with the number of objects that it stands for."
     some = "" if len(beside) == len(methods) else f" Of all k, only {chosen.candidates[looked_at].k} is shown."
     note = (
         f"Means over clusters, then over folds, ± the standard deviation over folds. {tables.MEASURED} Sharpening also "
         "compares objects of different clusters, so that its scan rate can be above 1."
     )
-    size = f"Up and to the left is better: the same quality with fewer objects. {curves.ERRORS}"
+    size = f"Up and to the left is better: the same quality with fewer objects. {curves.ERRORS} {curves.CHANCE}"
     evaluations = f"Up and to the left is better: the same quality with fewer evaluations. {curves.ERRORS}"
+    by_size = partial(curves.quality_against_size, marked=recommended)
+    by_evaluations = partial(curves.quality_against_evaluations, marked=recommended)
+    table = partial(tables.methods_table, marked=recommended)
+    confused = "The largest first; all folds are counted together, so each object is asked about once."
+    heat = "A color means the same share in every report."
+    ranked = f"{figures.RANKED}{some}"
+    ordered = "The clusters that are hardest to tell first; ± is the standard deviation over folds."
     return [
-        Spec("Quality against size", size, curves.quality_against_size, (name,), methods),
-        Spec("Methods", note, tables.methods_table, (name,), methods),
-        Spec("Quality against evaluations", evaluations, curves.quality_against_evaluations, (name,), methods),
-        Spec("Critical differences", f"{figures.RANKED}{some}", figures.critical_differences, (name,), beside),
-        Spec("By cluster", f"The largest clusters.{some}", figures.bar_charts, (name,), beside),
-        Spec("Confusion matrices", "All folds are counted together.", figures.confusions, (name,), contrasted),
-        Spec("Representatives to look at", first_fold, figures.galleries, (name,), (looked_at,), seeds=1),
+        Spec("Quality against size", size, by_size, (name,), methods),
+        Spec("All methods", note, table, (name,), methods),
+        Spec(f"What {looked_at} confuses", confused, confusions.largest_confusions, (name,), one),
+        Spec("Confusion matrix", heat, confusions.confusion_matrices, (name,), one),
+        Spec("Representatives to look at", first_fold, figures.galleries, (name,), one, seeds=1),
+        Spec("What small selections can do", "", curves.quality_by_budget, (name,), methods, folded=True),
+        Spec("Quality against evaluations", evaluations, by_evaluations, (name,), methods, folded=True),
+        Spec("By cluster", ordered, tables.by_cluster, (name,), with_all, folded=True),
+        Spec("Critical differences", ranked, figures.critical_differences, (name,), beside, folded=True),
     ]

@@ -12,6 +12,7 @@ from covey.cli.chosen import Chosen
 from covey.cli.declaration import words
 from covey.cli.options import Source
 from covey.cli.recommend import Candidate, recommend
+from covey.cli.verdict import Advice, judge, sentences
 from covey.experiments.methods import BASELINES, crs
 from covey.experiments.names import (
     ALL,
@@ -68,20 +69,19 @@ def choose_methods(names: Sequence[str], ks: Sequence[int]) -> Chosen:
     return Chosen(methods | {CHOICES[name]: BASELINES[CHOICES[name]] for name in names if name in CHOICES}, candidates)
 
 
-def advise(
-    records: Sequence[Record], chosen: Chosen, source: Source, n_similarities: int
-) -> tuple[str | None, list[str]]:
-    """Return the method that is recommended, if one is, and in sentences why, and how to select so.
+def advise(records: Sequence[Record], chosen: Chosen, source: Source, n_similarities: int) -> Advice:
+    """Return the method that is recommended, if one is, why, how sure that is, what it costs, and how to select so.
 
     The records are under the best of `n_similarities` that were tried, which the options name.
     """
     found = recommend(records, chosen.candidates, n_similarities)
     if found is None:
-        return None, []
+        return Advice()
     if found.method is None:
-        return None, [found.sentence]
+        return Advice(None, judge(records, chosen.candidates, found, None), [found.sentence])
     command = how_to_select(source, chosen.candidates[found.method])
-    return found.method, [found.sentence, f"To select so: {command}"]
+    verdict = judge(records, chosen.candidates, found, command)
+    return Advice(found.method, verdict, [found.sentence, *sentences(verdict), f"To select so: {command}"])
 
 
 def how_to_select(source: Source, candidate: Candidate) -> str:

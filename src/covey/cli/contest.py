@@ -169,7 +169,7 @@ def cross_validation(loaded: Loaded, rows: NDArray[np.intp] | None, n_folds: int
     def split(seed: int, data_home: Any) -> Split:
         kept, asked = cut[seed]
         X, queries = loaded.recipe.split(loaded.objects, kept, asked)
-        return Split(X, loaded.labels[kept], queries, loaded.labels[asked], shown=kept)
+        return Split(X, loaded.labels[kept], queries, loaded.labels[asked], kept, asked)
 
     return Problem(split, similarity=loaded.similarity, card=loaded.card)
 
@@ -213,8 +213,7 @@ def run_methods(
                 "a longer one to go on."
             )
     records = run(folder, [fit for method in done for fit in folds[method]], **options)
-    place = {method: at for at, method in enumerate(folds)}
-    return sorted(records, key=lambda record: place[record.method]), [name for name in folds if name not in done]
+    return records, [name for name in folds if name not in done]
 
 
 def _run_first_fold(folder: Path, folds: Mapping[str, Sequence[Fit]], n_folds: int, options: Any) -> None:

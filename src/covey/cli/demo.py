@@ -2,7 +2,7 @@
 
 
 def demo() -> None:
-    """See covey at work on handwritten digits and on town names, in a few seconds."""
+    """See covey at work on handwritten digits and on mistyped names, in a few seconds, and get a page to open."""
     from covey.demo import main
 
     main()

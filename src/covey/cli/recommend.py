@@ -45,14 +45,29 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The name of a method and why it is recommended; or None, and why none can be recommended."""
+    """The name of a method and why it is recommended; or None, and why none can be recommended.
+
+    Attributes
+    ----------
+    method : str or None
+    reason : str
+    words : str
+        What a sentence calls the method.
+    runner_up : str or None
+        The method with the best F1 of all others that can be recommended.
+    """
 
     method: str | None
     reason: str
+    words: str = ""
+    runner_up: str | None = None
 
     @property
     def sentence(self) -> str:
-        return f"Recommended: {self.reason}" if self.method is not None else f"No recommendation: {self.reason}"
+        """The recommendation in a sentence."""
+        if self.method is None:
+            return f"No recommendation: {self.reason}"
+        return f"Recommended: {self.words}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -100,14 +115,15 @@ def _smallest_near_the_best(tried: Mapping[str, Tried]) -> Recommendation:
     near = [name for name, own in tried.items() if own.f1 >= best.f1 - error]
     name = min(near, key=lambda name: (tried[name].share, -tried[name].f1))
     own = tried[name]
+    runner_up = max((other for other in tried if other != name), key=lambda other: tried[other].f1, default=None)
     if own is best:
-        reason = f"{own.words}: it has the best F1, {own.f1:.3f}, and nothing as good selects fewer objects."
-        return Recommendation(name, reason)
+        reason = f"it has the best F1, {own.f1:.3f}, and nothing as good selects fewer objects."
+        return Recommendation(name, reason, own.words, runner_up)
     reason = (
-        f"{own.words}: its F1 of {own.f1:.3f} is within one standard error ({error:.3f}) of the best, "
+        f"its F1 of {own.f1:.3f} is within one standard error ({error:.3f}) of the best, "
         f"{best.f1:.3f} by {best.words}, and it selects {own.share:.2%} of the objects instead of {best.share:.2%}."
     )
-    return Recommendation(name, reason)
+    return Recommendation(name, reason, own.words, runner_up)
 
 
 def _nothing_found(others: Sequence[str], n_similarities: int) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from covey.cli.chosen import Chosen, sections
+from covey.cli.verdict import Advice
 from covey.cli.ways import Tried, Way, section
 from covey.displays.report import Report
 from covey.experiments.runner import report
@@ -37,10 +38,12 @@ class Compared:
         How well each method did.
     left_out : sequence of str
         The methods that took too long.
-    recommended : str or None
-        The name of the method that is recommended.
-    sentences : sequence of str
-        What is recommended, how to select so, and what was left out.
+    chance : float
+        The F1 of labels that are drawn at random.
+    advice : Advice
+        What is recommended.
+    remarks : sequence of str
+        What was left out.
     """
 
     data: str
@@ -50,8 +53,19 @@ class Compared:
     tried: Tried | None
     methods: Sequence[Row]
     left_out: Sequence[str]
-    recommended: str | None
-    sentences: Sequence[str]
+    chance: float
+    advice: Advice
+    remarks: Sequence[str] = ()
+
+    @property
+    def recommended(self) -> str | None:
+        """The name of the method that is recommended."""
+        return self.advice.method
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is recommended, how to select so, and what was left out."""
+        return [*self.advice.sentences, *self.remarks]
 
     def lines(self) -> list[dict[str, Any]]:
         """Return a line for each way that was tried and for each method."""
@@ -78,6 +92,7 @@ class Compared:
             "similarity": self.way.similarity,
             "scaled": self.way.scale,
             "recommended": self.recommended,
+            "chance_f1": self.chance,
             "left_out": list(self.left_out),
             "remarks": list(self.sentences),
             "results": self.lines(),
@@ -98,14 +113,12 @@ class Compared:
         """Write the report on the chosen methods, whose records are in a folder; it calls the problem by its name."""
         looked_at = self.recommended or next(iter(chosen.methods))
         options: Any = {"problems": {name: problem}, "methods": chosen.methods, **running}
-        summary = [*opening, *self.sentences]
+        summary = [*opening, *self.remarks]
         title = f"{name}: representatives compared"
-        specs = sections(name, chosen, looked_at)
+        specs = sections(name, chosen, looked_at, self.recommended)
         made = report(folder, specs, title=title, summary=summary, seeds=self.n_folds, **options)
-        filled = [own for own in made.sections if own.parts]
-        if self.tried is not None:
-            filled.insert(0, section(self.tried, self.n_folds))
-        Report(title, summary, filled).write_page(page)
+        trials = [] if self.tried is None else [section(self.tried, self.n_folds)]
+        Report(title, summary, [*made.sections, *trials], self.advice.verdict).write_page(page)
 
 
 def _line(stage: str, row: Row, way: Way, chosen: bool) -> dict[str, Any]:
@@ -122,6 +135,7 @@ def _line(stage: str, row: Row, way: Way, chosen: bool) -> dict[str, Any]:
         "recall_std": recall,
         "f1": row.f1,
         "f1_std": row.f1_spread,
+        "f1_error": row.f1_error,
         "selected_percent": row.percentage,
         "selected_percent_std": percentage,
         "scan_rate": row.scan_rate,

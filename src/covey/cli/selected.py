@@ -16,7 +16,7 @@ from covey.cli.options import Output
 from covey.cli.recipes.kinds import write_recipe
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.selection import MoreFiles
-from covey.cli.source import Loaded, row_names
+from covey.cli.source import Fields, Loaded, row_names
 from covey.cli.terminal import say
 from covey.runtime.extras import require
 from covey.runtime.progress import progress
@@ -135,20 +135,19 @@ def _added(fitted: Any, rows: Block) -> dict[str, Any]:
 
 
 def _draw(fitted: Any, loaded: Loaded | None, path: str, cluster: str | None) -> None:
-    """Draw a page with the map of a cluster, by default the largest, or the coverage of all clusters as an image."""
+    """Draw a page with the map of all clusters, which opens with one of them, or their coverage as an image."""
     from covey.displays.drawing import figure
     from covey.evaluation import Picture
     from covey.storage.whole import whole
 
-    prototypes = fitted.selector_.prototypes_
     if path.endswith(".html") and loaded is not None:
-        label = cluster or max(prototypes, key=lambda name: prototypes[name].members.size)
-        cards = (loaded.card_without_image(row) for row in range(len(loaded.block)))
-        names = ["; ".join((card.title, *card.lines)) for card in cards]
-        display = covey.PrototypeMapDisplay.from_estimator(fitted, loaded.objects, label=label, names=names)
+        told: dict[str, Any] = {"names": [loaded.title(row) for row in range(len(loaded.block))]}
+        if loaded.block.frame is not None:
+            told["values"] = Fields(loaded)
+        display = covey.PrototypeMapDisplay.from_estimator(fitted, loaded.objects, **told)
         if loaded.images is not None:
             display.show_images(loaded.images.rows, loaded.images.shape)
-        display.write_html(path)
+        display.write_html(path, cluster)
         return
     drawn = figure(7, 5)
     covey.CoverageDisplay.from_estimator(fitted, ax=drawn.subplots())

@@ -303,13 +303,13 @@ class MoreFiles:
         str | None,
         option(
             "--picture",
-            what="Draw to this file: a name in .html gives a map of one cluster to explore, .png, .svg or .pdf the "
+            what="Draw to this file: a name in .html gives a map of all clusters to explore, .png, .svg or .pdf the "
             "coverage of all clusters.",
         ),
     ] = None
     show: Annotated[
         str | None,
-        option("--show", what="The cluster that an .html picture shows; by default the largest."),
+        option("--show", what="The cluster that an .html picture shows first; by default it shows all of them."),
     ] = None
     members: Annotated[
         str | None,

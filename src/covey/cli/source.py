@@ -34,6 +34,20 @@ ONE_CLUSTER = "all"
 """The label of all rows if there are no labels."""
 
 
+class Fields(Sequence[Any]):
+    """For each row the values that a map shows of it. They are looked up when they are asked for."""
+
+    def __init__(self, loaded: "Loaded") -> None:
+        self._loaded = loaded
+
+    def __len__(self) -> int:
+        return len(self._loaded.block)
+
+    def __getitem__(self, row: Any) -> Any:
+        loaded = self._loaded
+        return loaded.recipe.fields(loaded.block, loaded.objects, row)
+
+
 @dataclass(frozen=True, eq=False)
 class Loaded:
     """The rows of a file, the recipe for them, and the objects, labels and names that it has made."""
@@ -47,13 +61,12 @@ class Loaded:
 
     def card(self, row: int) -> Card:
         """Return what a person can look at of a row."""
-        card = self.card_without_image(row)
+        card = self.recipe.card(self.block, self.objects, row, self.title(row))
         return card if self.images is None else replace(card, pixels=self.images.pixels(row))
 
-    def card_without_image(self, row: int) -> Card:
-        """Return what a person can read of a row."""
-        title = f"row {self.block.row_numbers[row]}" if self.names is None else self.names[row]
-        return self.recipe.card(self.block, self.objects, row, title)
+    def title(self, row: int) -> str:
+        """Return what a row is called."""
+        return f"row {self.block.row_numbers[row]}" if self.names is None else self.names[row]
 
     @cached_property
     def images(self) -> Images | None:

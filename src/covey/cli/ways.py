@@ -180,14 +180,20 @@ def section(tried: Tried, n_folds: int) -> Section:
     """Return the section of the report about the similarities that were tried."""
     note = (
         f"Nobody said how to compare the objects, so each of these similarities was tried: {crs_name(USUAL_K)} on "
-        f"{tried.n_rows} rows, cross-validated in {n_folds} folds that are used for nothing else. All that follows is "
-        f"under the best one, {tried.best}. Because the same rows chose it, the scores below flatter it a little. ± is "
+        f"{tried.n_rows} rows, cross-validated in {n_folds} folds that are used for nothing else. All else is "
+        f"under the best one, {tried.best}. Because the same rows chose it, the other scores flatter it a little. ± is "
         "the standard deviation over folds."
     )
-    columns = [Column("similarity"), *(Column(title, ".3f") for title in ("precision", "recall", "F1", "± F1"))]
+    columns = [
+        Column("similarity"),
+        Column("F1", ".3f", spread=True),
+        Column("precision", ".3f"),
+        Column("recall", ".3f"),
+    ]
     columns += [Column("selected, %", ".2f"), Column("scan rate", ".3f")]
     lines = [
-        (str(way), row.precision, row.recall, row.f1, row.f1_spread, row.percentage, row.scan_rate)
+        (str(way), (row.f1, row.f1_spread), row.precision, row.recall, row.percentage, row.scan_rate)
         for way, row in tried.ways
     ]
-    return Section("Similarities", note, (Table("similarities", columns, lines),))
+    best = [way for way, _ in tried.ways].index(tried.best)
+    return Section("Similarities", note, (Table("similarities", columns, lines, marked=best),), folded=True)

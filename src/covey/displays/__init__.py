@@ -1,11 +1,14 @@
-"""Displays: how coverage grows with each representative, a cluster as a map, and pages of reports.
+"""Displays: how coverage grows with each representative, clusters as a map, and pages of reports.
 
 A display is computed first and drawn later: it is made from a fitted estimator and holds plain values. `plot` only
 draws them with matplotlib, and the map's `to_html` makes a page of them that opens offline.
 
 colors.py       every color, of drawings and of pages
 coverage.py     CoverageDisplay: how coverage grows
-map.py          PrototypeMapDisplay: a cluster as a map; its page is map.html, with map.css and map.js
+map.py          PrototypeMapDisplay: clusters as a map; its page is map.html, with map.css and the scripts map*.js
+map_page.py     what that page holds, packed
+layout.py       where objects lie on a map
+fields.py       what a card says about an object
 report.py       Report: sections of tables, pictures and galleries; its page is report.html, with report.css
 thumbnails.py   rows of numbers as small images, for maps and for cards of reports
 page.py         makes pages of these templates; page.css is what all pages share

@@ -5,6 +5,13 @@ from typing import Any
 from covey.displays.text import legible
 from covey.runtime.extras import require
 
+OTHER_FONTS = (
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Hiragino Sans", "PingFang SC", "Microsoft YaHei", "Malgun Gothic",
+    "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Segoe UI", "Arial Unicode MS",
+    "Noto Emoji", "Segoe UI Emoji", "Symbola",
+)  # fmt: skip
+"""Fonts of usual systems for what matplotlib's own font cannot write. Matplotlib cannot draw fonts in color."""
+
 
 def figure(width: float, height: float) -> Any:
     """A figure of the given size in inches. Unlike pyplot's, it opens no window and is freed when nobody uses it."""
@@ -27,3 +34,14 @@ def plain(text: Any) -> str:
     from \\$5 to \\$9
     """
     return legible(str(text)).replace("$", r"\$")
+
+
+def write_any_language(figure: Any) -> None:
+    """Let a figure write texts in the fonts of this machine that have their signs, where matplotlib's own has not."""
+    manager = require("matplotlib.font_manager", "plot").fontManager
+    installed = {font.name for font in manager.ttflist}
+    others = [name for name in OTHER_FONTS if name in installed]
+    for text in figure.findobj(require("matplotlib.text", "plot").Text):
+        if not text.get_text().isascii():
+            own = [name for name in text.get_fontfamily() if name not in others]
+            text.set_fontfamily([*own, *others])

@@ -1,11 +1,11 @@
-"""A cluster as a map.
+"""Clusters as a map.
 
-1. Keep all representatives, and a sample of the other members if there are too many.
-2. Build the neighbor graph of what is kept. The distance of two neighbors is how much less similar they are than the
-   most similar pair.
-3. Lay the graph out by t-SNE, and turn the result so that it is widest from left to right.
+1. Keep all representatives, and a sample of the other members if there are too many (`map.py`).
+2. Lay them out, so that similar objects lie near each other (`layout.py`).
+3. Find out what a card of each object says (`fields.py`), and pack everything for the page (`map_page.py`).
 
-The map's colors are in `colors.py`. Its page is `map.html`, with `map.css` and `map.js`.
+The map's colors are in `colors.py`. Its page is `map.html`, with `map.css`, and with `map.js` and the scripts whose
+names begin with `map_`.
 """
 
 import os
@@ -15,32 +15,37 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.manifold import TSNE
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from covey.arrays import Flags, Floats, Positions
-from covey.displays.colors import DRAWN_MAP, MAP_PAGE
+from covey.displays.colors import DRAWN_MAP, MAP_PAGE, of_things
 from covey.displays.drawing import new_axes, plain
+from covey.displays.fields import fields_of
 from covey.displays.fitted import fitted_selector, prototype_of
+from covey.displays.layout import LARGEST_CORE, lay_out
+from covey.displays.map_page import by_importance, page_data
 from covey.displays.page import render, write_page
 from covey.displays.thumbnails import Images
-from covey.graph.build import build, choose_method
-from covey.graph.graph import NeighborGraph
+from covey.notebook import framed
 from covey.prototype import Prototype
 from covey.runtime.random import generator
 from covey.similarity.collect import collect
-from covey.similarity.named import resolve
-from covey.similarity.space import Space
+from covey.similarity.named import is_precomputed, resolve
 from covey.similarity.types import Objects
+
+MOST_NAMED = 20
+"""A drawing has a legend of up to so many clusters. More names would not be readable."""
 
 
 @dataclass(eq=False)
 class PrototypeMapDisplay:
-    """A cluster in the plane: similar objects near each other, representatives marked, and what each covers.
+    """Clusters in the plane: similar objects near each other, representatives marked, and what each covers.
 
-    `from_estimator` makes it, `plot` draws it, and `to_html` and `write_html` make a page to explore.
+    `from_estimator` makes it, `plot` draws it, and `to_html` and `write_html` make a page to explore. A notebook shows
+    the page by itself.
+
+    t-SNE lays out 2 000 objects at most, the representatives first. Each other one is compared with all of these, and
+    put beside those it is most similar to, so that a map of 50 000 objects takes 96 million evaluations.
 
     Attributes
     ----------
@@ -53,15 +58,27 @@ class PrototypeMapDisplay:
         on the map.
     is_representative : bool array of shape (n,)
     stands_for : int array of shape (n,)
-        How many members of the whole cluster each one covers, itself included; 0 for all but representatives.
-    names : list of str
-        What the objects are called on the page.
+        How many members of its whole cluster each one covers, itself included; 0 for all but representatives.
+    names : list of str or None
+        What the objects are called on the page; None calls them "row 17".
+    label : hashable
+        The cluster's label, or None if the map shows several.
+    n_members, n_representatives : int
+        How many there are in the whole clusters.
+    sizes : dict
+        For each label on the map the pair of its numbers of members and of representatives.
+    cluster_of : int array of shape (n,)
+        For each object the place of its cluster in `sizes`; `labels` are the labels themselves.
+    neighbors : int array of shape (n, at most 6)
+        For each object the positions in `rows` of its most similar others on the map, best first; -1 if there are
+        fewer. On a map of more than 2 000 objects, only 2 000 of them are looked at as neighbors, the representatives
+        first.
+    similarities : float array of the same shape
+        How similar the neighbors are; NaN where there are fewer.
+    fields : list of dict
+        For each object the values that its card shows, by their names.
     images : list of str or None, or None
         For each object its image as a data address, or None if the page has no room for it; None without images.
-    label : hashable
-        The cluster's label.
-    n_members, n_representatives : int
-        How many there are in the whole cluster.
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn last.
 
@@ -89,10 +106,15 @@ class PrototypeMapDisplay:
     covered_by: Positions = field(repr=False)
     is_representative: Flags = field(repr=False)
     stands_for: Positions = field(repr=False)
-    names: list[str] = field(repr=False)
+    names: list[str] | None = field(repr=False)
     label: Hashable
     n_members: int
     n_representatives: int
+    sizes: dict[Hashable, tuple[int, int]] = field(repr=False)
+    cluster_of: Positions = field(repr=False)
+    neighbors: Positions = field(repr=False)
+    similarities: Floats = field(repr=False)
+    fields: list[dict[str, str]] = field(repr=False)
     images: list[str | None] | None = field(default=None, repr=False)
     ax_: Any = field(init=False, repr=False)
     figure_: Any = field(init=False, repr=False)
@@ -105,13 +127,14 @@ class PrototypeMapDisplay:
         *,
         label: Hashable = None,
         names: Sequence[Any] | None = None,
+        values: Any = None,
         image_shape: Sequence[int] | None = None,
         n_neighbors: int = 15,
-        max_objects: int = 2000,
+        max_objects: int = 5000,
         random_state: Any = 0,
         ax: Any = None,
     ) -> Self:
-        """The map of one cluster of a fitted estimator. The similarities of its objects are computed again.
+        """The map of a fitted estimator's clusters. The similarities of its objects are computed again.
 
         Parameters
         ----------
@@ -120,31 +143,28 @@ class PrototypeMapDisplay:
         X : array, CSR matrix, frame or sequence of objects
             What was passed to `fit`.
         label : hashable, optional
-            The cluster to draw; not needed if there is only one.
+            The only cluster to draw; by default all of them.
         names : sequence, optional
             What to call the objects of X on the page; by default "row 17".
+        values : frame, dict of columns or sequence, optional
+            What cards show of each object: columns, or a text or a dict for each. By default X, if it can be read.
         image_shape : (height, width) or (height, width, 3), optional
             The page shows the rows of X as images of this shape, gray or in color; see `show_images`.
         n_neighbors : int, default=15
             How many others each object should have around it: t-SNE's perplexity. A small number shows small groups.
-        max_objects : int, default=2000
-            A larger cluster is sampled: all representatives are kept, and as many of the others as there is room for.
-            If there are more representatives than this, those selected first are kept.
+        max_objects : int, default=5000
+            Of more objects, all representatives are kept and a sample of the others; of too many representatives,
+            those that were selected first.
         random_state : int, RandomState instance or None, default=0
             Decides the sample and the layout. The same seed gives the same map for any number of threads.
         ax : matplotlib axes, optional
             Draw on these at once; by default nothing is drawn before `plot`.
         """
         _check_at_least_one(n_neighbors=n_neighbors, max_objects=max_objects)
-        selector = fitted_selector(estimator)
-        prototype = prototype_of(selector.prototypes_, label)
-        collection = collect(X, resolve(selector.similarity))
-        _check_counts(selector.prototypes_, len(collection), names)
-        rng = check_random_state(random_state)
-        rows = _kept(prototype, max_objects, generator(rng))
-        space = collection.take(rows).space(getattr(selector, "n_jobs", None))
-        positions = _lay_out(space, n_neighbors, rng)
-        display = cls(positions=positions, names=_names(names, rows), **_held_of(prototype, rows))
+        told = {"names": names, "values": values}
+        display = cls(**_mapped(fitted_selector(estimator), X, label, told, n_neighbors, max_objects, random_state))
+        if image_shape is not None and values is None:
+            display.fields = [{}] * display.rows.size  # nobody reads pixels
         if image_shape is not None:
             display.show_images(X, image_shape)
         return display if ax is None else display.plot(ax)
@@ -162,12 +182,18 @@ class PrototypeMapDisplay:
             the page has those of the representatives that stand for most, and then those of other objects.
         """
         pictured = Images.of(X, image_shape)
-        order = np.lexsort((np.arange(self.rows.size), -self.stands_for, ~self.is_representative))
+        order = by_importance(self)
         found = pictured.addresses(self.rows[order].tolist())
         self.images = [None] * self.rows.size
         for at, address in zip(order.tolist(), found, strict=False):
             self.images[at] = address
         return self
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """For each object the label of its cluster."""
+        own = list(self.sizes)
+        return [own[at] for at in self.cluster_of.tolist()]
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the map: representatives stand out, larger if they stand for more, with a line to all that they cover.
@@ -179,48 +205,67 @@ class PrototypeMapDisplay:
         """
         self.ax_ = ax = new_axes() if ax is None else ax
         self.figure_ = ax.figure
-        colors = DRAWN_MAP
         chosen, covered = self.is_representative, self.covered_by >= 0
         ends = self.positions[covered], self.positions[self.covered_by[covered]]
         lines = np.stack([*ends, np.full_like(ends[0], np.nan)], axis=1).reshape(-1, 2)  # matplotlib stops at NaN
-        ax.plot(*lines.T, color=colors.line, linewidth=0.6, zorder=1)
-        ax.scatter(*self.positions[covered & ~chosen].T, s=9, color=colors.covered, linewidths=0, zorder=2)
-        ring = {"facecolors": colors.background, "edgecolors": colors.covered, "linewidths": 0.7}
-        ax.scatter(*self.positions[~covered].T, s=9, **ring, zorder=2)
+        ax.plot(*lines.T, color=DRAWN_MAP.line, linewidth=0.6, zorder=1)
+        of_cluster = of_things(len(self.sizes))
+        several = len(self.sizes) > 1
+        colors = [of_cluster[at] if several else DRAWN_MAP.covered for at in self.cluster_of.tolist()]
+        bold = colors if several else [DRAWN_MAP.representative] * len(colors)
+        self._scatter(covered & ~chosen, colors, s=9, linewidths=0, zorder=2)
+        self._scatter(~covered, colors, s=9, facecolors=DRAWN_MAP.background, linewidths=0.7, zorder=2)
         areas = 14 + 150 * self.stands_for[chosen] / max(self.stands_for.max(), 1)
-        disc = {"color": colors.representative, "edgecolors": colors.background, "linewidths": 0.5, "alpha": 0.85}
-        ax.scatter(*self.positions[chosen].T, s=areas, **disc, zorder=3)
+        edge = {"edgecolors": DRAWN_MAP.edge if several else DRAWN_MAP.background, "linewidths": 0.5, "alpha": 0.85}
+        self._scatter(chosen, bold, s=areas, **edge, zorder=3)
         ax.set(xticks=[], yticks=[], aspect="equal")
-        ax.set_title(plain(f"Cluster {self.label}: {self.n_representatives} of {self.n_members} objects represent it"))
+        them = "them" if several else "it"
+        ax.set_title(plain(f"{self.title}: {self.n_representatives} of {self.n_members} objects represent {them}"))
+        if several and len(of_cluster) <= MOST_NAMED:
+            for color, own in zip(of_cluster, self.sizes, strict=True):
+                ax.scatter([], [], s=30, color=color, label=plain(f"cluster {own}"))
+            ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small", frameon=False)
         ax.margins(0.05)
         return self
 
-    def to_html(self) -> str:
-        """One page with everything in it.
+    def _scatter(self, which: Flags, colors: list[Any], **options: Any) -> None:
+        """Draw some of the objects in their colors, as discs, or as rings if `options` fill them otherwise."""
+        own = [color for color, is_one in zip(colors, which.tolist(), strict=True) if is_one]
+        options.setdefault("facecolors", own)
+        options.setdefault("edgecolors", own)
+        self.ax_.scatter(*self.positions[which].T, **options)
 
-        Who points at an object, or taps it, sees what it stands for, or what it is covered by.
+    @property
+    def title(self) -> str:
+        """What the map shows."""
+        return f"Cluster {self.label}" if len(self.sizes) == 1 else f"{len(self.sizes)} clusters"
+
+    def to_html(self, label: Hashable = None) -> str:
+        """One page with everything in it, which opens offline.
+
+        It shows all clusters, or any one of them, can be zoomed and searched, and shows of the object that is chosen
+        what it stands for, or what it is covered by, and what it is most similar to.
+
+        Parameters
+        ----------
+        label : hashable, optional
+            The cluster that the page shows first; by default all.
         """
-        return render("map", MAP_PAGE, display=self, data=self._data())
+        if label is not None and label not in self.sizes:
+            raise ValueError(f"label must be one of the labels on the map, got {label!r}.")
+        first = None if label is None else list(self.sizes).index(label)
+        return render("map", MAP_PAGE, display=self, data=page_data(self) | {"first": first})
 
-    def write_html(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, which is replaced as a whole or not at all."""
-        write_page(self.to_html(), path)
+    def write_html(self, path: str | os.PathLike[str], label: Hashable = None) -> None:
+        """Write the page to a file, which is replaced as a whole or not at all. `label` is what `to_html` takes."""
+        write_page(self.to_html(label), path)
 
-    def _data(self) -> dict[str, Any]:
-        """What the page draws. Positions are scaled so that the wider side of the map is 1."""
-        corner = self.positions.min(axis=0)
-        extent = self.positions.max(axis=0) - corner
-        x, y = ((self.positions - corner) / (extent.max() or 1.0)).round(4).T
-        return {
-            "x": x.tolist(),
-            "y": (y.max() - y).round(4).tolist(),  # on a page y grows downwards
-            "coveredBy": self.covered_by.tolist(),
-            "standsFor": self.stands_for.tolist(),
-            "isRepresentative": self.is_representative.tolist(),
-            "names": self.names,
-            "images": self.images,
-            "nMembers": self.n_members,
-        }
+    def _repr_html_(self) -> str | None:
+        """The page in a frame, for a notebook; see `covey.notebook.framed` on why this is safe."""
+        try:
+            return framed(self.to_html(), self.title)
+        except ImportError:  # pages need jinja2; without it, a notebook shows the text
+            return None
 
 
 def _check_at_least_one(**parameters: Any) -> None:
@@ -230,101 +275,91 @@ def _check_at_least_one(**parameters: Any) -> None:
             raise ValueError(f"{name} must be an int of at least 1, got {value!r}.")
 
 
-def _check_counts(prototypes: Mapping[Hashable, Prototype], n: int, names: Sequence[Any] | None) -> None:
-    """Refuse an X that cannot be the one passed to `fit`, and names that are not as many as its objects."""
+def _check_counts(prototypes: Mapping[Hashable, Prototype], n: int, *, names: Any, values: Any) -> None:
+    """Refuse an X that cannot be the one passed to `fit`, and names or values that are not as many as its objects."""
     fitted = sum(prototype.members.size for prototype in prototypes.values())
     if n != fitted:
         raise ValueError(f"X must hold the {fitted} objects that were passed to fit, got {n}.")
     if names is not None and len(names) != n:
         raise ValueError(f"names must hold one name for each of the {n} objects of X, got {len(names)}.")
+    columns = list(values.values()) if isinstance(values, Mapping) else [] if values is None else [values]
+    for column in columns:
+        if len(column) != n:
+            raise ValueError(f"values must hold one value for each of the {n} objects of X, got {len(column)}.")
 
 
-def _kept(prototype: Prototype, max_objects: int, rng: np.random.Generator) -> Positions:
-    """The rows of the representatives and of as many other members as there is room for, ascending."""
-    chosen = prototype.indices[:max_objects]
-    others = np.setdiff1d(prototype.members, prototype.indices)
-    room = max_objects - chosen.size
-    if others.size > room:
-        others = rng.choice(others, room, replace=False)
-    return np.sort(np.concatenate([chosen, others]))
-
-
-def _held_of(prototype: Prototype, rows: Positions) -> dict[str, Any]:
-    """What the display holds of the prototype, for the rows on the map."""
+def _mapped(
+    selector: Any, X: Any, label: Any, told: dict[str, Any], n_neighbors: int, max_objects: int, random_state: Any
+) -> dict[str, Any]:
+    """Lay out the clusters of a fitted selector, and return the attributes of their display."""
+    every = selector.prototypes_
+    shown = list(every.values()) if label is None else [prototype_of(every, label)]
+    similarity = resolve(selector.similarity)
+    collection = collect(X, similarity)
+    _check_counts(every, len(collection), **told)
+    rng = check_random_state(random_state)
+    order = _by_importance(shown, max_objects, generator(rng))
+    core, others = np.sort(order[:LARGEST_CORE]), np.sort(order[LARGEST_CORE:])
+    layout = lay_out(collection, core, others, n_neighbors, getattr(selector, "n_jobs", None), rng)
+    laid_out = np.concatenate([core, others])
+    order = np.argsort(laid_out)
+    rows = laid_out[order]
+    places = np.append(np.argsort(order), -1)  # the last entry keeps -1, which is none, as it is
+    names, values = told["names"], told["values"]
+    if values is None and not is_precomputed(similarity):
+        values = X
     return {
-        "rows": rows,
-        "covered_by": _covered_by(prototype, rows),
-        "is_representative": np.isin(rows, prototype.indices),
-        "stands_for": _stands_for(prototype, rows),
-        "label": prototype.label,
-        "n_members": prototype.members.size,
-        "n_representatives": prototype.indices.size,
+        "positions": layout.positions[order],
+        "neighbors": places[layout.neighbors[order]],
+        "similarities": layout.similarities[order],
+        "names": None if names is None else _chosen_names(names, rows),
+        "fields": fields_of(values, rows),
+        **_held_of(shown, rows),
     }
 
 
-def _covered_by(prototype: Prototype, rows: Positions) -> Positions:
-    """For each of the rows the position in `rows` of its representative, or -1."""
-    coverers = prototype.covered_by[np.searchsorted(prototype.members, rows)]
-    at = np.minimum(np.searchsorted(rows, coverers), rows.size - 1)
-    return np.where(rows[at] == coverers, at, -1)
+def _by_importance(prototypes: Sequence[Prototype], most: int, rng: np.random.Generator) -> Positions:
+    """The rows that are kept, the most important first.
 
-
-def _stands_for(prototype: Prototype, rows: Positions) -> Positions:
-    """For each of the rows how many members of the whole cluster it covers."""
-    kept = np.isin(prototype.indices, rows)
-    counts = np.zeros(rows.size, dtype=np.intp)
-    counts[np.searchsorted(rows, prototype.indices[kept])] = prototype.stands_for[kept]
-    return counts
-
-
-def _names(names: Sequence[Any] | None, rows: Positions) -> list[str]:
-    """For each of the rows its name, or its number if there are no names."""
-    called = None if names is None else list(names)  # a list, because a pandas Series would look rows up in its index
-    return [f"row {row}" if called is None else str(called[row]) for row in rows.tolist()]
-
-
-def _lay_out(space: Space, n_neighbors: int, rng: np.random.RandomState) -> Floats:
-    """Where the members lie in the plane. Equal members lie side by side."""
-    n = space.n_left
-    if n == 1:
-        return np.zeros((1, 2))
-    k = min(3 * n_neighbors + 1, n - 1)  # scikit-learn's t-SNE asks for so many neighbors
-    method = choose_method("auto", space, k)
-    graph = build(space, k, method, generator(rng))
-    # With a perplexity near n - 1 all others would count as equally near. With one near 1 few objects would lie in a
-    # line. Two thirds of n - 1 is between them.
-    perplexity = max(1.0, min(float(n_neighbors), 2 * (n - 1) / 3))
-    layout = TSNE(perplexity=perplexity, metric="precomputed", init="random", random_state=rng)
-    with threadpool_limits(1, "openmp"):  # threads would add numbers in any order, and a last bit may move the map
-        positions = layout.fit_transform(_distances(graph))
-    return _turned(positions.astype(np.float64))
-
-
-def _distances(graph: NeighborGraph) -> sp.csr_array:
-    """The distances of all pairs on the graph, as t-SNE takes them: in each row the object itself, then the nearest.
-
-    A pair that has two similarities, one in each direction, counts with the larger one. Distances of zero are stored,
-    because scikit-learn would otherwise miss the object itself and its duplicates among the neighbors.
+    These are the representatives, those that were picked first in their clusters before the others, and then as many
+    other members as there is room for, drawn at random.
     """
-    n, k = graph.indices.shape
-    every, i, j = np.arange(n), np.repeat(np.arange(n), k), graph.indices.ravel()
-    similarities = graph.similarities / 2  # the difference of two may have no float
-    distances = (similarities.max() - similarities).ravel()
-    distances /= distances.max() or 1.0  # t-SNE squares them in single precision, so they must not be huge
-    rows, columns = np.concatenate([every, i, j]), np.concatenate([every, j, i])
-    values = np.concatenate([np.full(n, -1.0), distances, distances])  # -1 puts the object itself before its duplicates
-    order = np.lexsort((values, columns, rows))
-    rows, columns, values = rows[order], columns[order], values[order]
-    first = (np.diff(rows, prepend=-1) != 0) | (np.diff(columns, prepend=-1) != 0)
-    rows, columns, values = rows[first], columns[first], values[first]
-    order = np.lexsort((columns, values, rows))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
-    return sp.csr_array((np.maximum(values[order], 0.0), columns[order], starts), shape=(n, n))
+    ranks = np.concatenate([np.arange(prototype.indices.size) for prototype in prototypes])
+    chosen = np.concatenate([prototype.indices for prototype in prototypes])
+    chosen = chosen[np.argsort(ranks, kind="stable")][:most]
+    members = np.concatenate([prototype.members for prototype in prototypes])
+    others = np.setdiff1d(members, np.concatenate([prototype.indices for prototype in prototypes]))
+    return np.concatenate([chosen, rng.permutation(others)[: most - chosen.size]])
 
 
-def _turned(positions: Floats) -> Floats:
-    """The positions moved to the origin and turned so that their variance is largest from left to right."""
-    x, y = (positions - positions.mean(axis=0)).T
-    angle = np.arctan2(2 * (x * y).sum(), (x * x).sum() - (y * y).sum()) / 2
-    cosine, sine = np.cos(angle), np.sin(angle)
-    return np.stack([cosine * x + sine * y, cosine * y - sine * x], axis=1)
+def _held_of(prototypes: Sequence[Prototype], rows: Positions) -> dict[str, Any]:
+    """What the display holds of the prototypes, for the rows on the map."""
+    members = np.concatenate([prototype.members for prototype in prototypes])
+    places = {row: at for at, row in enumerate(rows.tolist())}
+    by_row = np.argsort(members)
+    of_rows = by_row[np.searchsorted(members, rows, sorter=by_row)]
+    coverers = np.concatenate([prototype.covered_by for prototype in prototypes])[of_rows]
+    clusters = np.repeat(np.arange(len(prototypes)), [prototype.members.size for prototype in prototypes])[of_rows]
+    stands_for = np.zeros(rows.size, dtype=np.intp)
+    is_representative = np.zeros(rows.size, dtype=np.bool_)
+    for prototype in prototypes:
+        for row, count in zip(prototype.indices.tolist(), prototype.stands_for.tolist(), strict=True):
+            if row in places:
+                stands_for[places[row]], is_representative[places[row]] = count, True
+    return {
+        "rows": rows,
+        "covered_by": np.array([places.get(row, -1) for row in coverers.tolist()], dtype=np.intp),
+        "is_representative": is_representative,
+        "stands_for": stands_for,
+        "cluster_of": clusters,
+        "label": prototypes[0].label if len(prototypes) == 1 else None,
+        "n_members": members.size,
+        "n_representatives": sum(prototype.indices.size for prototype in prototypes),
+        "sizes": {prototype.label: (prototype.members.size, prototype.indices.size) for prototype in prototypes},
+    }
+
+
+def _chosen_names(names: Sequence[Any], rows: Positions) -> list[str]:
+    """The names of the rows."""
+    called = list(names)  # a list, because a pandas Series would look rows up in its index
+    return [str(called[row]) for row in rows.tolist()]

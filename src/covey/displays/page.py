@@ -10,17 +10,18 @@ Nothing that came from data may run or load anything on a page. Three guards see
 3. The finished page is read again. A page that holds anything which the policy would stop is refused.
 
 A page called NAME is made of `NAME.html`, which extends `page.html`, of `NAME.css`, and of `NAME.js` if there is one.
+The parts of a long script are files `NAME_PART.js`. They come first, in the order of their names.
 """
 
 import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from covey.displays.colors import PageColors
 from covey.displays.text import legible, legible_parts
 from covey.runtime.extras import require
 from covey.storage.whole import whole
@@ -54,11 +55,12 @@ class _Made:
         return self.text
 
 
-def render(name: str, colors: Mapping[str, str], **values: Any) -> str:
+def render(name: str, colors: PageColors, **values: Any) -> str:
     """Return the page that a template makes of the values, with the policy that protects it."""
     environment = _environment()
     style = f"\n{environment.get_template('page.css').render(colors=colors)}\n{_source(f'{name}.css')}"
-    script = _source(f"{name}.js") if (FOLDER / f"{name}.js").exists() else ""
+    parts = [*sorted(FOLDER.glob(f"{name}_*.js")), *FOLDER.glob(f"{name}.js")]
+    script = "\n".join(_source(path.name) for path in parts)
     policy = POLICY.format(script=_hash(script) if script else "'none'", style=_hash(style))
     own = {"policy": _Made(policy), "own_style": _Made(style), "own_script": _Made(script) if script else None}
     page: str = environment.get_template(f"{name}.html").render(**values, **own)
@@ -76,7 +78,7 @@ def write_page(page: str, path: str | os.PathLike[str]) -> None:
 
 
 def _environment() -> Any:
-    jinja2 = require("jinja2", "cli")
+    jinja2 = require("jinja2", "plot")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,

@@ -1,10 +1,29 @@
 """Evaluation: do methods differ over several clusters (statistics.py), and what a report of it is made of.
 
-`compare` ranks methods over clusters and tests which of them differ. The parts of a report (`Table`, `Picture`,
-`Gallery`) and the page that shows them are defined in `covey.displays.report`, with everything else that is drawn.
+`compare` ranks methods over clusters and tests which of them differ, and `difference` compares two of them over folds.
+The parts of a report (`Table`, `Picture`, `Gallery`, `Chart`, `ConfusionMatrix`) and the page that shows them are
+defined in `covey.displays`, with everything else that is drawn.
 """
 
-from covey.displays.report import Card, Column, Gallery, Picture, Report, Section, Table
-from covey.evaluation.statistics import Comparison, compare, shaffer
+from covey.displays.chart import Chart
+from covey.displays.confusion import ConfusionMatrix
+from covey.displays.report import Card, Column, Gallery, Picture, Report, Section, Table, Verdict
+from covey.evaluation.statistics import Comparison, Difference, compare, difference, shaffer
 
-__all__ = ["Card", "Column", "Comparison", "Gallery", "Picture", "Report", "Section", "Table", "compare", "shaffer"]
+__all__ = [
+    "Card",
+    "Chart",
+    "Column",
+    "Comparison",
+    "ConfusionMatrix",
+    "Difference",
+    "Gallery",
+    "Picture",
+    "Report",
+    "Section",
+    "Table",
+    "Verdict",
+    "compare",
+    "difference",
+    "shaffer",
+]

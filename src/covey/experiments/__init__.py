@@ -9,7 +9,8 @@ limited.py    stops work that takes too long
 records.py    Record, what a method did for one cluster, and the file of records
 tables.py     tables made of records
 figures.py    figures made of records
-curves.py     figures of quality against size and against evaluations
+curves.py     charts of quality against size and against evaluations
+confusions.py confusion matrices, and the largest confusions with examples
 paper/        what is the paper's: PROBLEMS, METHODS, PAPER, and `reproduce`, which runs all of it
 
 The paper's methods and problems are at hand:

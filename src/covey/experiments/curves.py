@@ -3,68 +3,82 @@
 Methods that differ only in k are drawn as a curve along k. Each function takes a spec's `Results`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from covey.displays.colors import REFERENCE_LINE, of_things
-from covey.displays.drawing import figure, plain
-from covey.displays.report import Column, Picture, Table
+from covey.displays.chart import Axis, Chart, Level, Point, Series
+from covey.displays.report import Column, Table
+from covey.experiments.records import Record
 from covey.experiments.specs import Results
 from covey.experiments.tables import Row, summarise
-from covey.runtime.extras import require
 
 BUDGETS = (1, 2, 5, 10)
 """The shares of all objects, in percent, for which `quality_by_budget` says how good a selection can be."""
-ROOM = 11
-"""How many pixels apart two points must be so that k can be written beside both: the height of a letter."""
-TICKS = tuple(digit * 10.0**power for power in range(-5, 5) for digit in (1, 2, 5))
-"""Where logarithmic axes have marks: round numbers that are easy to read a curve at."""
 BOUGHT = (
     "The best F1 of the k tried that select at most this share of the objects. Larger k select fewer; shares that no k "
     "comes down to are left out."
 )
 """The caption of `quality_by_budget`."""
 ERRORS = "Bars show one standard error over folds."
-"""A sentence for the note of a section with such figures: what the bars mean."""
+"""A sentence for the note of a section with such charts: what the bars mean."""
+CHANCE = (
+    "Chance is what labels get that are drawn at random as often as they occur: precision and recall of a label are "
+    "then its share of the objects, so that the mean F1 is 1 divided by the number of labels."
+)
+"""A sentence for the note of a section with such charts: what the line of chance means."""
+SAME = 1.05
+"""Values of which the largest is at most so many times the smallest tell nothing as an axis."""
+QUALITY = Axis("F1, mean over clusters and folds", "{:.3f}")
 
 
 @dataclass(frozen=True)
-class Axis:
+class Cost:
     """What the quality is drawn against.
 
     Attributes
     ----------
     value : str
         The attribute of a `Row`.
-    title, form : str
-        The title of the axis, and how its values are written.
+    axis : Axis
     bound : float
-        Methods with this value are drawn as a line across the figure: on a logarithmic axis 0 has no place, and all
+        Methods with this value are drawn as a line across the chart: on a logarithmic axis 0 has no place, and all
         objects are what everything else is held against.
     """
 
     value: str
-    title: str
-    form: str
+    axis: Axis
     bound: float
 
-
-SIZE = Axis("percentage", "selected, % of all objects (log)", "{:g} %", 100.0)
-EVALUATIONS = Axis("scan_rate", "scan rate: similarities evaluated by pairs within clusters (log)", "{:g}", 0.0)
-
-
-def quality_against_size(results: Results) -> Iterable[Picture | Table]:
-    """F1 against the share selected, and what 1, 2, 5 and 10 % buy. The method that keeps everything is a line."""
-    caption = "F1 against the share of objects that is selected (log); k is written beside each point."
-    yield from _drawn(results, SIZE, "quality-size", caption)
-    yield from quality_by_budget(results)
+    def of(self, row: Row) -> float:
+        """What a method takes."""
+        return float(getattr(row, self.value))
 
 
-def quality_against_evaluations(results: Results) -> Iterable[Picture]:
-    """F1 against the scan rate. Methods that evaluate nothing to select are lines."""
-    caption = "F1 against the scan rate (log); k is written beside each point. Lines are methods that evaluate nothing."
-    yield from _drawn(results, EVALUATIONS, "quality-evaluations", caption)
+SIZE = Cost("percentage", Axis("selected, % of all objects (log)", "{:g} %"), 100.0)
+EVALUATIONS = Cost("scan_rate", Axis("scan rate: evaluations by pairs within clusters (log)", "{:g}"), 0.0)
+
+
+def quality_against_size(results: Results, marked: str | None = None) -> Iterable[Chart]:
+    """F1 against the share selected. The method that keeps everything is a line, and so is chance.
+
+    The method that is `marked` stands out, and so does its curve.
+    """
+    caption = "F1 against the share of objects that is selected (log). Numbers beside points are k."
+    yield from _drawn(results, SIZE, "quality-size", caption, marked)
+
+
+def quality_against_evaluations(results: Results, marked: str | None = None) -> Iterable[Chart]:
+    """F1 against the scan rate. Methods that evaluate nothing to select are lines.
+
+    Nothing is drawn if all methods evaluate about as much.
+    """
+    rows = [EVALUATIONS.of(row) for row in summarise(results.records, results.problems)]
+    scanned = [rate for rate in rows if rate > 0]
+    if scanned and max(scanned) > SAME * min(scanned):
+        caption = (
+            "F1 against the scan rate (log). Numbers beside points are k. Lines are methods that evaluate nothing."
+        )
+        yield from _drawn(results, EVALUATIONS, "quality-evaluations", caption, marked)
 
 
 def quality_by_budget(results: Results) -> Iterable[Table]:
@@ -81,14 +95,32 @@ def quality_by_budget(results: Results) -> Iterable[Table]:
         lines = [[f"{budget} %", *(_within(curve, budget) for curve in curves.values())] for budget in BUDGETS]
         reached = [line for line in lines if any(line[1:])]
         if reached:
-            reached += [[f"all ({row.method})", *[f"{row.f1:.3f}"] * len(curves)] for row in whole]
+            reached += [[f"all ({row.method})", *[_scored(row)] * len(curves)] for row in whole]
             yield Table("budgets", [Column("at most"), *map(Column, curves)], reached, BOUGHT)
+
+
+def chance(records: Iterable[Record]) -> float:
+    """The mean F1 of labels that are drawn at random as often as they occur, on the queries of these records.
+
+    A label with the share p of all queries then has a precision and a recall of p, and so an F1 of p. Always giving the
+    most frequent label is never better, because that label gets 2 p / (1 + p), at most 1, and all others get 0.
+    """
+    asked: dict[str, int] = {}
+    for record in records:
+        asked[record.cluster] = asked.get(record.cluster, 0) + sum(record.predicted.values())
+    n = sum(asked.values())
+    return sum(times / n for times in asked.values()) / len(asked) if n else 0.0
 
 
 def _within(curve: Iterable[Row], budget: float) -> str:
     """The best F1 of a curve with at most so many percent of the objects, in words; empty if no k selects so few."""
     best = max((row for row in curve if row.percentage <= budget), key=lambda row: row.f1, default=None)
-    return "" if best is None else f"{best.f1:.3f} (k = {best.k}, {best.percentage:.2f} %)"
+    return "" if best is None else f"{_scored(best)} (k = {best.k}, {best.percentage:.2f} %)"
+
+
+def _scored(row: Row) -> str:
+    """The F1 of a method, with its standard error if there are several seeds."""
+    return f"{row.f1:.3f} ± {row.f1_error:.3f}" if row.n_seeds > 1 else f"{row.f1:.3f}"
 
 
 def _curves(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -99,78 +131,31 @@ def _curves(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return curves
 
 
-def _drawn(results: Results, axis: Axis, name: str, caption: str) -> Iterable[Picture]:
-    """A figure with the curves and marks of all methods."""
+def _drawn(results: Results, cost: Cost, name: str, caption: str, marked: str | None) -> Iterable[Chart]:
+    """A chart with the curves, marks and levels of all methods; nothing if there is none."""
     rows = summarise(results.records, results.problems)
-    if not rows:
-        return
     curves, others = _curves(rows), [row for row in rows if row.k is None]
-    lines = [row for row in others if getattr(row, axis.value) == axis.bound]
-    marks = [row for row in others if row not in lines]
-    drawn = figure(10, 5.6)
-    axes = drawn.subplots()
-    colors = of_things(len(curves) + len(marks))
-    _draw_curves(axes, axis, curves, colors)
-    _draw_marks(axes, axis, marks, colors[len(curves) :])
-    _draw_lines(axes, lines)
-    axes.set(xlabel=axis.title, ylabel="F1, mean over clusters and folds")
-    axes.grid(alpha=0.35)
-    axes.margins(y=0.09)  # so that the name of a line at the top has room above it
-    _mark_round_numbers(axes, axis, [row for row in rows if row not in lines])
-    _write_ks(axes, axis, curves, colors)
-    axes.legend(loc="lower right")
-    yield Picture(name, drawn, caption)
+    levels = [row for row in others if cost.of(row) == cost.bound]
+    points = {row.method: _point(row, cost) for row in rows if row not in levels}
+    if not points:
+        return
+    series = [
+        Series(curve, [points[row.method] for row in own], _stands_out(own, rows, marked))
+        for curve, own in curves.items()
+    ]
+    series += [Series(row.method, [points[row.method]], marked is None) for row in others if row not in levels]
+    lines = [Level(row.method, row.f1) for row in levels]
+    lines += [Level("chance", chance(results.records))]
+    yield Chart(name, caption, cost.axis, QUALITY, series, lines, points.get(marked or ""), "recommended")
 
 
-def _draw_curves(axes: Any, axis: Axis, curves: Mapping[str, Sequence[Row]], colors: Sequence[Any]) -> None:
-    """The methods that differ only in k, each with the standard error of its F1."""
-    for (name, rows), color in zip(curves.items(), colors, strict=False):
-        x, y = [getattr(row, axis.value) for row in rows], [row.f1 for row in rows]
-        style = {"color": color, "marker": "o", "markersize": 5, "linewidth": 1.8, "elinewidth": 1, "capsize": 3}
-        axes.errorbar(x, y, [row.f1_error for row in rows], label=plain(f"{name}, k as written"), **style)
+def _stands_out(curve: Sequence[Row], rows: Sequence[Row], marked: str | None) -> bool:
+    """Whether a curve is drawn strongly: that of the marked method is, and all are if no method of theirs is marked."""
+    return marked not in [row.method for row in rows] or marked in [row.method for row in curve]
 
 
-def _write_ks(axes: Any, axis: Axis, curves: Mapping[str, Sequence[Row]], colors: Sequence[Any]) -> None:
-    """The k of each point beside it: above the last curve and below the others. A k that has no room is left out.
-
-    The limits of the axes must be set, because they decide how far apart points are.
-    """
-    for (name, rows), color in zip(curves.items(), colors, strict=False):
-        sign = 1 if name == list(curves)[-1] else -1
-        at = {"xytext": (-5 * sign, 5 * sign), "textcoords": "offset points", "ha": "right" if sign > 0 else "left"}
-        written: list[Any] = []
-        for row in rows:
-            place = (getattr(row, axis.value), row.f1)
-            pixel = axes.transData.transform(place)
-            if all(abs(pixel - other).max() > ROOM for other in written):
-                written.append(pixel)
-                axes.annotate(str(row.k), place, va="bottom" if sign > 0 else "top", color=color, fontsize=9, **at)
-
-
-def _draw_marks(axes: Any, axis: Axis, rows: Sequence[Row], colors: Sequence[Any]) -> None:
-    """Methods without a k."""
-    for number, (row, color) in enumerate(zip(rows, colors, strict=True)):
-        style = {"color": color, "marker": "s^vDX"[number % 5], "markersize": 7, "linestyle": "none", "capsize": 3}
-        axes.errorbar(getattr(row, axis.value), row.f1, row.f1_error, label=plain(row.method), zorder=3, **style)
-
-
-def _draw_lines(axes: Any, rows: Sequence[Row]) -> None:
-    """Methods that the others are held against, as lines with their names and values."""
-    for number, row in enumerate(rows):
-        axes.axhline(row.f1, color=REFERENCE_LINE, linewidth=1.2, linestyle=("--", ":", "-.")[number % 3], zorder=1)
-        axes.annotate(
-            plain(f"{row.method}: {row.f1:.3f}"), (0.01, row.f1), xycoords=("axes fraction", "data"),
-            xytext=(0, 3), textcoords="offset points", color=REFERENCE_LINE, fontsize=9,
-        )  # fmt: skip
-
-
-def _mark_round_numbers(axes: Any, axis: Axis, rows: Sequence[Row]) -> None:
-    """A logarithmic axis around the rows, with round numbers written in full."""
-    ticker = require("matplotlib.ticker", "plot")
-    places = [value for row in rows if (value := getattr(row, axis.value)) > 0] or [1.0]
-    low, high = min(places) / 1.4, max(places) * 1.4  # some room at both sides
-    axes.set_xscale("log")
-    axes.set_xlim(low, high)
-    axes.set_xticks([tick for tick in TICKS if low <= tick <= high])
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: axis.form.format(value)))
-    axes.xaxis.set_minor_locator(ticker.NullLocator())
+def _point(row: Row, cost: Cost) -> Point:
+    """A method as a point; its interval ends where no F1 can be beyond."""
+    low, high = max(row.f1 - row.f1_error, 0.0), min(row.f1 + row.f1_error, 1.0)
+    words = f"{row.method}: F1 {_scored(row)}, {row.percentage:.2f} % selected, scan rate {row.scan_rate:.3g}"
+    return Point(cost.of(row), row.f1, low, high, "" if row.k is None else str(row.k), words)

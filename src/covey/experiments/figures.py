@@ -6,17 +6,20 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from covey.displays.colors import DRAWN_POINTS, of_things
 from covey.displays.drawing import figure, plain
 from covey.displays.report import Gallery, Picture
 from covey.evaluation.statistics import Comparison, compare
+from covey.experiments.names import slug
 from covey.experiments.records import Record
 from covey.experiments.specs import Results
+from covey.experiments.tables import standard_error
 from covey.runtime.extras import require
 
 SCORES = ("precision", "recall")
+SIGNIFICANT = 0.05
+"""The largest p-value of a difference that is worth a figure: the usual 5 percent."""
 RANKED = (
     "Mean ranks over clusters; Friedman's test, then every pair corrected by Shaffer's static procedure. "
     "The clusters of one data set are told apart by one classifier, so these blocks are not independent: what one wins "
@@ -34,18 +37,21 @@ SHOWN = 12
 
 
 def critical_differences(results: Results) -> Iterable[Picture]:
-    """For each problem the mean ranks of the methods by precision and by recall, and which of them differ."""
+    """For each problem the mean ranks of the methods by precision and by recall, and which of them differ.
+
+    A problem on which neither test finds a difference is left out.
+    """
     for problem in results.problems:
         tried = {score: comparison_over_clusters(results.records, problem, score) for score in SCORES}
         found = {score: comparison for score, comparison in tried.items() if comparison is not None}
-        if len(found) < len(SCORES):
+        if len(found) < len(SCORES) or min(own.p_value for own in found.values()) > SIGNIFICANT:
             continue
         drawn = figure(10, 5)
         for axes, (score, comparison) in zip(drawn.subplots(2), found.items(), strict=True):
             _draw_comparison(axes, comparison, f"{problem}, {score}")
         words = "; ".join(f"{score}: p = {c.p_value:.2g} over {c.n_blocks} clusters" for score, c in found.items())
         yield Picture(
-            f"critical-difference-{_slug(problem)}",
+            f"critical-difference-{slug(problem)}",
             drawn,
             f"{problem}: mean ranks (1 is best); methods that do not differ (p > .05, Shaffer) are connected. "
             f"Friedman, {words}.",
@@ -90,63 +96,39 @@ def bar_charts(results: Results) -> Iterable[Picture]:
         drawn = figure(11, 6.5)
         panels = drawn.subplots(3, sharex=True)
         for axes, (title, value) in zip(panels, CHARTS.items(), strict=True):
-            _draw_bars(axes, [[_mean(mine, method, cluster, value) for cluster in clusters] for method in methods])
+            bars = _draw_bars(
+                axes, [[_values(mine, method, cluster, value) for cluster in clusters] for method in methods]
+            )
             axes.set_ylabel(title)
             axes.grid(axis="y", alpha=0.3)
         panels[-1].set_yscale("log")
         slanted = {"rotation": 20 if len(clusters) > 6 else 0, "ha": "right"}
         panels[-1].set_xticks(np.arange(len(clusters)), list(map(plain, clusters)), **slanted)
         legend = {"loc": "outside upper center", "ncols": min(len(methods), 7), "fontsize": 9}
-        drawn.legend(panels[0].containers, list(map(plain, methods)), **legend)
-        words = f"{problem}: precision, recall and share selected (log) by cluster."
-        yield Picture(f"bars-{_slug(problem)}", drawn, words)
+        drawn.legend(bars, list(map(plain, methods)), **legend)
+        words = f"{problem}: precision, recall and share selected (log) by cluster. Lines show one standard error."
+        yield Picture(f"bars-{slug(problem)}", drawn, words)
 
 
-def _draw_bars(axes: Any, heights: Sequence[Sequence[float]]) -> None:
-    """A group of bars for each cluster, in each group a bar for each method (a row of the heights)."""
-    width = 0.85 / len(heights)  # so that a gap of 0.15 remains between groups
-    for at, (row, color) in enumerate(zip(heights, of_things(len(heights)), strict=True)):
-        places = np.arange(len(row)) + (at - (len(heights) - 1) / 2) * width
-        axes.bar(places, row, width, color=color)
+def _draw_bars(axes: Any, values: Sequence[Sequence[Sequence[float]]]) -> list[Any]:
+    """A group of bars for each cluster, in each group a bar for each method: the mean over seeds, and its error.
 
-
-def confusions(results: Results) -> Iterable[Picture]:
-    """For each problem the confusion matrices of the methods side by side, as shares of each cluster."""
-    display = require("sklearn.metrics", "plot").ConfusionMatrixDisplay
-    for problem in results.problems:
-        mine = [r for r in results.records if r.problem == problem]
-        methods, clusters = _names(mine, "method"), _names(mine, "cluster")
-        if not methods:
-            continue
-        drawn = figure(5.2 * len(methods), 5.4)
-        for axes, method in zip(drawn.subplots(1, len(methods), squeeze=False).flat, methods, strict=True):
-            counts = confusion([r for r in mine if r.method == method], clusters)
-            shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-            display(shares, display_labels=list(map(plain, clusters))).plot(
-                ax=axes, include_values=len(clusters) <= 10, values_format=".2f", cmap="Blues", colorbar=False,
-                text_kw={"fontsize": 6}, xticks_rotation="vertical",
-            )  # fmt: skip
-            axes.set_title(plain(method))
-            axes.tick_params(labelsize=7)
-        yield Picture(
-            f"confusion-{_slug(problem)}", drawn, f"{problem}: of each cluster (row), the share given each label."
-        )
-
-
-def confusion(records: Iterable[Record], clusters: Sequence[str]) -> NDArray[np.int64]:
-    """How many queries of each cluster (row) got which label (column), all seeds together."""
-    place = {cluster: at for at, cluster in enumerate(clusters)}
-    counts = np.zeros((len(clusters), len(clusters)), dtype=np.int64)
-    for r in records:
-        for label, n in r.predicted.items():
-            counts[place[r.cluster], place[label]] += n
-    return counts
+    The values of a method are those of each cluster, one for each seed. Returns the bars of each method.
+    """
+    drawn = []
+    width = 0.85 / len(values)  # so that a gap of 0.15 remains between groups
+    for at, (row, color) in enumerate(zip(values, of_things(len(values)), strict=True)):
+        places = np.arange(len(row)) + (at - (len(values) - 1) / 2) * width
+        errors = [standard_error(own) for own in row] if max(map(len, row)) > 1 else None
+        style = {"color": color, "yerr": errors, "error_kw": {"elinewidth": 0.8}}
+        drawn.append(axes.bar(places, [fmean(own) for own in row], width, **style))
+    return drawn
 
 
 def points(results: Results) -> Iterable[Picture]:
     """For each problem whose objects are points in the plane: the points, and the representatives marked."""
     for problem in results.problems:
-        split = results.split(problem)
+        split = results.split(problem, 0)
         mine = [r for r in results.records if r.problem == problem and r.seed == 0]
         methods = _names(mine, "method")
         if not methods:
@@ -158,7 +140,7 @@ def points(results: Results) -> Iterable[Picture]:
             axes.scatter(*split.X[chosen].T, s=22, color=DRAWN_POINTS.representative, marker="x", linewidths=1)
             axes.set(title=plain(f"{method}: {chosen.size}"), xticks=[], yticks=[], aspect="equal")
         yield Picture(
-            f"points-{_slug(problem)}",
+            f"points-{slug(problem)}",
             drawn,
             f"{problem}: {len(split.X)} points and the representatives that each method selects (crosses, counted).",
         )
@@ -170,11 +152,11 @@ def galleries(results: Results) -> Iterable[Gallery]:
         mine = [r for r in results.records if r.problem == name and r.seed == 0]
         if problem.card is None or not mine:
             continue
-        split = results.split(name)
+        split = results.split(name, 0)
         shown = split.X if split.shown is None else split.shown
         groups = {}
         for r in mine:
-            title = f"{r.cluster}: {r.selected} of {r.size} objects represent it"
+            title = f"{r.cluster}: {r.selected} of {r.size} objects"
             groups[title] = [
                 replace(problem.card(shown[row]), stands_for=stands_for)
                 for row, stands_for in r.representatives[:SHOWN]
@@ -198,11 +180,6 @@ def _largest(records: Iterable[Record]) -> list[str]:
     return [cluster for cluster in sizes if cluster in kept]
 
 
-def _mean(records: Iterable[Record], method: str, cluster: str, value: Callable[[Record], float]) -> float:
-    """The mean of a value over seeds."""
-    return fmean(value(r) for r in records if (r.method, r.cluster) == (method, cluster))
-
-
-def _slug(name: str) -> str:
-    """The name as a part of a file's name: lower case, with hyphens for all but letters and digits."""
-    return "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())
+def _values(records: Iterable[Record], method: str, cluster: str, value: Callable[[Record], float]) -> list[float]:
+    """A value for each seed."""
+    return [value(r) for r in records if (r.method, r.cluster) == (method, cluster)]

@@ -29,3 +29,14 @@ def sharpened_name(k: int) -> str:
     'sharpened-k10'
     """
     return f"sharpened-k{k}"
+
+
+def slug(name: str) -> str:
+    """The name as a part of a file's name: lower case, with hyphens for all but letters and digits.
+
+    Examples
+    --------
+    >>> slug("Network (synthetic)")
+    'network-synthetic'
+    """
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())

@@ -7,7 +7,7 @@ it.
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,6 +54,10 @@ class Record:
         What methods that differ only in k are called together. It is None in files without k, as well.
     shared_evaluations : int
         How often the similarity was computed for all clusters together, beside the evaluations for each of them.
+    mistaken : dict
+        Examples of the cluster's queries that got another label, by this label: their rows in the split's queries, and
+        the rows in its X of the representatives that decided. The most similar ones come first, and at most 3 are
+        listed. Files of older versions do not hold it.
     """
 
     problem: str
@@ -73,6 +77,7 @@ class Record:
     k: int | None = None
     curve: str | None = None
     shared_evaluations: int = 0
+    mistaken: dict[str, list[list[int]]] = field(default_factory=dict)
 
     @property
     def fit(self) -> Fit:

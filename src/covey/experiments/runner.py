@@ -38,6 +38,8 @@ MOST_FOR_A_FIT = 0.5
 method, stopped at the end, would take the time of all that come after it. The number is a judgement."""
 LISTED = 200
 """How many representatives of a cluster a record lists: more than any gallery shows, and a record stays small."""
+EXAMPLES = 3
+"""How many of a cluster's queries that were taken for another cluster a record lists: what fits beside a sentence."""
 
 
 def run(
@@ -52,6 +54,8 @@ def run(
     verbose: int = 0,
 ) -> list[Record]:
     """Do the fits that are not recorded in the folder yet, and return the records of all fits asked for.
+
+    Records come in the order of problems, seeds and methods, whatever the order was in which the fits were done.
 
     Parameters
     ----------
@@ -83,7 +87,9 @@ def run(
             append(file, records)
             bar.advance()
             logger.info("%d of %d: %s, %s, seed %d, fitted in %.1f s", number, len(left), *fit, records[0].seconds)
-    return [with_k(record, methods) for record in read_records(folder, quick) if record.fit in asked]
+    found = [with_k(record, methods) for record in read_records(folder, quick) if record.fit in asked]
+    place = {fit: at for at, fit in enumerate(_in_order(asked, problems, methods))}
+    return sorted(found, key=lambda record: place[record.fit])
 
 
 def run_within(folder: Any, groups: Sequence[Sequence[Fit]], until: float, *, verbose: int, **options: Any) -> set[int]:
@@ -151,14 +157,15 @@ def report(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    split_of = lru_cache(1)(lambda name: problems[name].split(0, data_home, quick))
-    sections = []
+    split_of = lru_cache(1)(lambda name, seed: problems[name].split(seed, data_home, quick))
+    sections: list[Section] = []
     with progress("tables and figures", len(specs), "sections", shown=verbose > 0) as bar:
         for spec, wanted in zip(specs, map(set, fits), strict=True):
             bar.note(spec.title)
             own = {name: problems[name] for name in spec.problems if name in problems}
             results = Results([record for record in records if record.fit in wanted], own, split_of)
-            sections.append(Section(spec.title, spec.note, tuple(spec.show(results))))
+            parts = tuple(spec.show(results))
+            sections += [Section(spec.title, spec.note, parts, spec.folded)] if parts else []
             bar.advance()
     return Report(title, summary, sections)
 
@@ -175,14 +182,18 @@ def _measure(fit: Fit, method: Method, selector: Any, split: Split) -> list[Reco
     model = NearestPrototypeClassifier(selector).fit(split.X, split.y)
     seconds = time.perf_counter() - start
     labels = model.classes_
-    guess = np.searchsorted(labels, model.predict(split.queries))
+    nearest, similarities = (found[:, 0] for found in model.nearest_prototypes(split.queries, n=1))
+    answered = np.asarray(split.y)[nearest]
+    guess = np.searchsorted(labels, answered)
     given = np.bincount(guess, minlength=labels.size)
     prototypes = model.selector_.prototypes_
     shared = int(model.selector_.n_evaluations_) - sum(int(own.n_evaluations) for own in prototypes.values())
     records = []
     for at, label in enumerate(labels):
         prototype = prototypes[label]
-        answers = np.bincount(guess[split.truth == label], minlength=labels.size)
+        own = np.flatnonzero(split.truth == label)
+        answers = np.bincount(guess[own], minlength=labels.size)
+        most_similar = own[np.argsort(-similarities[own], kind="stable")]
         hits = int(answers[at])
         homogeneity = float(prototype.homogeneity)
         records.append(
@@ -204,9 +215,20 @@ def _measure(fit: Fit, method: Method, selector: Any, split: Split) -> list[Reco
                 k=method.k,
                 curve=method.curve,
                 shared_evaluations=shared,
+                mistaken=_mistaken(label, answered, most_similar, nearest),
             )
         )
     return records
+
+
+def _mistaken(label: Any, answered: Any, queries: Any, nearest: Any) -> dict[str, list[list[int]]]:
+    """The first of these queries with a label that got each wrong answer, and the representative nearest to each."""
+    found: dict[str, list[list[int]]] = {}
+    for query in queries[answered[queries] != label].tolist():
+        examples = found.setdefault(str(answered[query]), [])
+        if len(examples) < EXAMPLES:
+            examples.append([query, int(nearest[query])])
+    return found
 
 
 def _listed(prototype: Prototype) -> list[list[int]]:

@@ -52,8 +52,8 @@ class Split:
         The objects of the clusters, and their labels.
     queries, truth : objects and array
         The objects to classify, and their true labels.
-    shown : objects or None
-        What a person can look at instead of X, object by object; None if that is X itself.
+    shown, shown_queries : objects or None
+        What a person can look at instead of X and of the queries, object by object; None if that is they themselves.
     """
 
     X: Any
@@ -61,13 +61,18 @@ class Split:
     queries: Any
     truth: NDArray[Any]
     shown: Any | None = None
+    shown_queries: Any | None = None
 
     def sample(self, n: int, seed: int) -> "Split":
         """A smaller split: at most n objects of each cluster, and at most n queries of each label."""
         rng = np.random.default_rng(seed)
         kept, asked = (_draw(labels, n, rng) for labels in (self.y, self.truth))
-        shown = None if self.shown is None else take_rows(self.shown, kept)
-        return Split(take_rows(self.X, kept), self.y[kept], take_rows(self.queries, asked), self.truth[asked], shown)
+        sampled = take_rows(self.X, kept), self.y[kept], take_rows(self.queries, asked), self.truth[asked]
+        return Split(
+            *sampled,
+            None if self.shown is None else take_rows(self.shown, kept),
+            None if self.shown_queries is None else take_rows(self.shown_queries, asked),
+        )
 
 
 @dataclass(frozen=True)
@@ -102,11 +107,11 @@ class Problem:
 
 @dataclass(frozen=True)
 class Results:
-    """What a spec's `show` gets: its records, its problems by name, and the split of a problem for seed 0."""
+    """What a spec's `show` gets: its records, its problems by name, and the split of a problem for a seed."""
 
     records: list[Record]
     problems: Mapping[str, Problem]
-    split: Callable[[str], Split]
+    split: Callable[[str, int], Split]
 
 
 @dataclass(frozen=True)
@@ -118,11 +123,14 @@ class Spec:
     title, note : str
         What the section is, and how to read it.
     show : callable
-        Makes its parts (`covey.evaluation.Table`, `Picture`, `Gallery`) from `Results`.
+        Makes its parts (`covey.evaluation.Table`, `Picture`, `Gallery`, for example) from `Results`. A section without
+        parts is left out of the report.
     problems, methods : tuples of str
         Every method is tried on every problem.
     seeds : int or None
         How many seeds; None for as many as the whole report has.
+    folded : bool
+        Whether the page shows only the title until a reader asks for more.
     """
 
     title: str
@@ -131,6 +139,7 @@ class Spec:
     problems: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     seeds: int | None = None
+    folded: bool = False
 
     def fits(
         self, problems: Mapping[str, Problem], methods: Mapping[str, Method], seeds: int, quick: bool = False

@@ -1,8 +1,9 @@
 """Tables made of records. Each function takes a spec's `Results`, except those that serve others as well."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from statistics import fmean, pstdev, stdev
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ MEASURED = (
     "were computed (the classifier's not counted)."
 )
 """A sentence for the note of a section: what the columns of `methods_table` mean."""
+SCORES = ("F1", "precision", "recall")
+MOST_CLUSTERS = 30
+"""How many clusters `by_cluster` shows at most."""
 PRECISION, RECALL, SHARE = Column("precision", ".3f"), Column("recall", ".3f"), Column("selected, %", ".2f")
 
 
@@ -105,8 +109,7 @@ def by_seed(records: Iterable[Record]) -> NDArray[np.float64]:
     """Precision, recall and F1 of a method on a problem: means over clusters, one row for each seed."""
     scores: dict[int, list[tuple[float, float, float]]] = {}
     for r in records:
-        f1 = 2 * r.precision * r.recall / (r.precision + r.recall) if r.precision + r.recall else 0.0
-        scores.setdefault(r.seed, []).append((r.precision, r.recall, f1))
+        scores.setdefault(r.seed, []).append((r.precision, r.recall, _f1(r)))
     return np.array([np.mean(clusters, axis=0) for _, clusters in sorted(scores.items())])
 
 
@@ -131,23 +134,90 @@ def titled(whose: str, column: Column) -> Column:
     return Column(f"{whose}: {column.title}", column.form)
 
 
-def methods_table(results: Results) -> Iterable[Table]:
-    """All methods on all problems; if a paper reports numbers, they stand beside those measured here."""
-    beside_paper = any(problem.paper for problem in results.problems.values())
-    columns, rows = [Column("data"), Column("method")], []
-    for column in (PRECISION, RECALL, SHARE):
-        columns += [column, *([titled("paper", column)] if beside_paper else [])]
-    columns += [Column("F1", ".3f"), Column("scan rate", ".3f"), Column("fit, s", ".1f")]
-    columns += [Column(f"± {column.title}", column.form) for column in (PRECISION, RECALL, SHARE)]
-    for row in summarise(results.records, results.problems):
-        ours = (row.precision, row.recall, row.percentage)
-        paper = zip(ours, row.paper or (None, None, None), strict=True) if beside_paper else zip(ours, strict=True)
-        pairs = [value for pair in paper for value in pair]
-        rows.append((row.problem, row.method, *pairs, row.f1, row.scan_rate, row.seconds, *row.spread))
-    yield Table("methods", columns, rows)
+def methods_table(results: Results, marked: str | None = None) -> Iterable[Table]:
+    """All methods on all problems; if a paper reports numbers, they stand beside those measured here.
+
+    The row of the method that is `marked` stands out. What was measured with several seeds stands with its standard
+    deviation.
+    """
+    rows = summarise(results.records, results.problems)
+    one = len({row.problem for row in rows}) == 1
+    shown = _shown(any(problem.paper for problem in results.problems.values()))[1 if one else 0 :]
+    at = next((at for at, row in enumerate(rows) if row.method == marked), None)
+    if rows:
+        lines = [[value(row) for _, value in shown] for row in rows]
+        yield Table("methods", [column for column, _ in shown], lines, marked=at)
+
+
+def _shown(beside_paper: bool) -> list[tuple[Column, Callable[[Row], Any]]]:
+    """The columns of `methods_table`, each with what it shows of a row."""
+
+    def spread(value: Callable[[Row], float], spread: Callable[[Row], float]) -> Callable[[Row], Any]:
+        return lambda row: (value(row), spread(row) if row.n_seeds > 1 else None)
+
+    def paper(place: int) -> Callable[[Row], Any]:
+        return lambda row: None if row.paper is None else row.paper[place]
+
+    measured = [
+        (SHARE, spread(lambda row: row.percentage, lambda row: row.spread[2]), 2),
+        (PRECISION, spread(lambda row: row.precision, lambda row: row.spread[0]), 0),
+        (RECALL, spread(lambda row: row.recall, lambda row: row.spread[1]), 1),
+    ]
+    columns: list[tuple[Column, Callable[[Row], Any]]] = [
+        (Column("data"), lambda row: row.problem),
+        (Column("method"), lambda row: row.method),
+        (Column("F1", ".3f", spread=True), spread(lambda row: row.f1, lambda row: row.f1_spread)),
+    ]
+    for column, value, place in measured:
+        columns.append((replace(column, spread=True), value))
+        if beside_paper:
+            columns.append((titled("paper", column), paper(place)))
+    return [
+        *columns,
+        (Column("scan rate", ".3f"), lambda row: row.scan_rate),
+        (Column("evaluations", ",.0f"), lambda row: row.n_evaluations),
+        (Column("fit, s", ".1f"), lambda row: row.seconds),
+    ]
+
+
+def by_cluster(results: Results) -> Iterable[Table]:
+    """The clusters, those that the first method finds hardest first: F1, precision and recall of each method.
+
+    Nothing if there is no mistake to tell about.
+    """
+    methods = list(dict.fromkeys(r.method for r in results.records))
+    clusters = {r.cluster: r.size for r in results.records}
+    scores = {
+        (m, c): _scores(r for r in results.records if (r.method, r.cluster) == (m, c))
+        for m in methods
+        for c in clusters
+    }
+    worst = sorted(clusters, key=lambda cluster: scores[methods[0], cluster][0][0])[:MOST_CLUSTERS]
+    if not clusters or scores[methods[0], worst[0]][0][0] == 1:
+        return
+    titles = [Column(f"{method}: {score}", ".3f", spread=True) for method in methods for score in SCORES]
+    rows = [
+        (cluster, clusters[cluster], *(own for method in methods for own in scores[method, cluster]))
+        for cluster in worst
+    ]
+    some = (
+        "" if len(worst) == len(clusters) else f"Of {len(clusters)} clusters, the {MOST_CLUSTERS} with the lowest F1."
+    )
+    yield Table("clusters", [Column("cluster"), Column("objects in a fold", "d"), *titles], rows, some)
+
+
+def _scores(records: Iterable[Record]) -> list[tuple[float, float]]:
+    """F1, precision and recall of a method for a cluster: the mean over seeds, and the standard deviation."""
+    own = [(_f1(r), r.precision, r.recall) for r in records]
+    return [(fmean(values), pstdev(values)) for values in zip(*own, strict=True)]
+
+
+def _f1(record: Record) -> float:
+    total = record.precision + record.recall
+    return 2 * record.precision * record.recall / total if total else 0.0
 
 
 def records_table(records: Iterable[Record]) -> Table:
     """The records themselves, without those of their values that do not fit into a cell."""
-    names = [f.name for f in fields(Record) if f.name not in ("predicted", "representatives")]
+    names = [f.name for f in fields(Record) if f.name not in ("predicted", "representatives", "mistaken")]
     return Table("records", [Column(name) for name in names], [[getattr(r, name) for name in names] for r in records])

@@ -51,7 +51,10 @@ class Molecules(Recipe):
         return f"the molecules in {self.columns[0]}, as Morgan fingerprints of radius {RADIUS} and {N_BITS} bits"
 
     def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
-        return Card.of_text(title, [str(column_of(block.frame, self.columns[0]).iat[row])])
+        return Card.of_text(title, list(self.fields(block, objects, row).values()))
+
+    def fields(self, block: Block, objects: Any, row: int) -> dict[str, str]:
+        return {"SMILES": str(column_of(block.frame, self.columns[0]).iat[row])}
 
 
 def _texts(block: Block, name: str) -> list[str]:

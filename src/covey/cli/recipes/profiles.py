@@ -1,5 +1,6 @@
 """Profiles {key: number} in one column."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from covey.cli.files.block import Block
@@ -24,3 +25,7 @@ class Profiles(Recipe):
 
     def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
         return Card.of_profile(title, objects[row])
+
+    def fields(self, block: Block, objects: Any, row: int) -> Mapping[Any, float]:
+        found: Mapping[Any, float] = objects[row]
+        return found

@@ -1,7 +1,7 @@
 """What all recipes share: they make objects of rows, now and again when a model is used."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,14 +14,13 @@ from covey.cli.misuse import MisuseError
 from covey.cli.recipes.settings import Settings
 from covey.cli.similarities import function_of
 from covey.cli.values import Gaps, gaps_of, matrix_of, require_columns, texts_missing
+from covey.displays.fields import MOST_FIELDS
 from covey.displays.report import Card
 from covey.displays.thumbnails import Images
 from covey.similarity.inputs import take_rows
 
 MOST_NAMED = 6
 """How many columns a description or a card names."""
-LONGEST_LINE = 90
-"""How many characters a line of a card has at most."""
 LONG_ROWS = 2000
 """The most rows of a block whose rows are long, such as texts and profiles."""
 NO_SCALE = "--scale is for columns of numbers."
@@ -124,11 +123,16 @@ class Recipe(ABC):
 
     def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
         """Return what a person can look at of a row: by default, its first columns."""
+        shown = list(self.fields(block, objects, row).items())[:MOST_NAMED]
+        return Card.of_fields(title, dict(shown))
+
+    def fields(self, block: Block, objects: Any, row: int) -> Mapping[Any, Any]:
+        """Return the values that a map shows of a row, by their names: by default, its columns."""
         if block.frame is None:
-            return Card(title)
+            return {}
         others = (self.settings.label, self.settings.id, *self.unreadable())
-        shown = [column for column in block.frame.columns if column not in others][:MOST_NAMED]
-        return Card(title, tuple(f"{column}: {block.frame[column].iat[row]}"[:LONGEST_LINE] for column in shown))
+        shown = [column for column in block.frame.columns if column not in others][:MOST_FIELDS]
+        return {column: block.frame[column].iat[row] for column in shown}
 
     def unreadable(self) -> Sequence[str]:
         """Return the columns that are not for reading, such as pixels. Cards leave them out."""

@@ -76,6 +76,9 @@ class Texts(Recipe):
     def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
         return Card.of_text(title, str(column_of(block.frame, self.columns[0]).iat[row]).strip().splitlines())
 
+    def fields(self, block: Block, objects: Any, row: int) -> dict[str, str]:
+        return {"text": str(column_of(block.frame, self.columns[0]).iat[row]).strip()}
+
     def remark(self) -> str | None:
         if self.settings.vocabulary is None:
             return None

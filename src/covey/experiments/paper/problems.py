@@ -25,7 +25,7 @@ def _official(load: Callable[..., Any], shown: str) -> Callable[[int, Any], Spli
     def split(seed: int, data_home: Any) -> Split:
         train, test = (load(subset, data_home=data_home) for subset in ("train", "test"))
         names = train.target_names
-        return Split(train.data, names[train.target], test.data, names[test.target], train[shown])
+        return Split(train.data, names[train.target], test.data, names[test.target], train[shown], test[shown])
 
     return split
 
