@@ -1,43 +1,34 @@
-"""A look at covey in a few seconds: handwritten digits under cosine, and town names under a plain Python function.
+"""A look at covey in a few seconds: handwritten digits under cosine, and mistyped names under a plain Python function.
 
-Run it with ``python -m covey.demo``.
+Run it with ``python -m covey.demo``. It ends with a page, a map of the digits, in the current folder.
 """
 
+import os
+import random
+from itertools import chain, count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.metrics import precision_score, recall_score
 from sklearn.model_selection import train_test_split
 
 import covey
 
-TOWNS = {  # forty large towns of each country
-    "Czechia": """
-        Prague Brno Ostrava Plzeň Liberec Olomouc Pardubice Zlín Havířov Kladno Most Opava Jihlava Karviná
-        Teplice Chomutov Děčín Jablonec Přerov Mladá-Boleslav Prostějov Třebíč Třinec Tábor Znojmo Kolín
-        Příbram Cheb Trutnov Písek Kroměříž Vsetín Šumperk Břeclav Hodonín Litoměřice Strakonice Klatovy
-        Valašské-Meziříčí Kopřivnice
-        """,
-    "Finland": """
-        Helsinki Espoo Tampere Vantaa Oulu Turku Jyväskylä Kuopio Lahti Pori Kouvola Joensuu Lappeenranta
-        Hämeenlinna Vaasa Seinäjoki Rovaniemi Mikkeli Kotka Salo Porvoo Kokkola Hyvinkää Lohja Järvenpää
-        Rauma Kajaani Kerava Savonlinna Nokia Ylöjärvi Kangasala Riihimäki Raasepori Imatra Raahe Sastamala
-        Tornio Iisalmi Valkeakoski
-        """,
-    "Italy": """
-        Roma Milano Napoli Torino Palermo Genova Bologna Firenze Bari Catania Verona Venezia Messina Padova
-        Trieste Brescia Parma Taranto Prato Modena Reggio Perugia Ravenna Livorno Cagliari Foggia Rimini
-        Salerno Ferrara Sassari Latina Monza Bergamo Pescara Siracusa Trento Forlì Vicenza Terni Bolzano
-        """,
-    "Japan": """
-        Tokyo Yokohama Osaka Nagoya Sapporo Fukuoka Kawasaki Kobe Kyoto Saitama Hiroshima Sendai Chiba
-        Kitakyushu Sakai Niigata Hamamatsu Kumamoto Sagamihara Okayama Shizuoka Kagoshima Hachioji Himeji
-        Utsunomiya Matsuyama Matsudo Nishinomiya Ichikawa Kanazawa Fukuyama Amagasaki Kurashiki Nagasaki
-        Toyama Gifu Miyazaki Nara Toyonaka Takamatsu
-        """,
-}
+SHADES = " .:-=+*#%@"
+"""Signs from light to dark, with which images are drawn on a terminal."""
+TOWNS = """
+    Praha Brno Ostrava Plzeň Liberec Olomouc Pardubice Jihlava Karlovy-Vary České-Budějovice Mladá-Boleslav Kroměříž
+    Helsinki Espoo Tampere Vantaa Oulu Turku Jyväskylä Kuopio Lappeenranta Hämeenlinna Rovaniemi Savonlinna
+    Roma Milano Napoli Torino Palermo Genova Bologna Firenze Venezia Reggio-Emilia Siracusa Civitavecchia
+    Tokyo Yokohama Osaka Nagoya Sapporo Fukuoka Kawasaki Kyoto Hiroshima Kitakyushu Hamamatsu Kumamoto
+    """
+"""Four dozen towns of Czechia, Finland, Italy and Japan."""
+N_SPELLINGS = 20
+"""How many spellings of each town there are; half of them are learned from."""
+PAGE = "covey-demo"
+"""The name of the page, without its suffix."""
 
 
 def letter_pairs(a: str, b: str) -> float:
@@ -50,58 +41,121 @@ def letter_pairs(a: str, b: str) -> float:
     return 2 * len(left & right) / (len(left) + len(right))
 
 
-def show_prototypes(selector: Any) -> None:
-    """Print a line about each prototype of a fitted selector."""
-    print(f"  {'cluster':<10}{'size':>6}{'representatives':>17}{'coverage':>10}{'homogeneity':>13}{'scan rate':>11}")
-    for label, found in selector.prototypes_.items():
-        print(
-            f"  {label!s:<10}{found.members.size:>6}{found.indices.size:>17}{found.coverage:>10.1%}"
-            f"{found.homogeneity:>13.3f}{found.scan_rate:>11.1%}"
-        )
+def mistyped(word: str, rng: random.Random) -> str:
+    """The word with a letter, but not the first, left out, doubled, replaced, or exchanged with the next one."""
+    at = rng.randrange(1, len(word) - 1)
+    before, letter, following, after = word[:at], word[at], word[at + 1], word[at + 2 :]
+    return rng.choice(
+        [
+            before + following + after,
+            before + letter + letter + following + after,
+            before + rng.choice("aeinorst") + following + after,
+            before + following + letter + after,
+        ]
+    )
 
 
-def show_quality(selector: Any, X: Any, y: Any, queries: Any, truth: Any) -> None:
-    """Print how well the prototypes classify, and beside them a random choice of the same size, and all objects."""
-    sizes = {label: found.indices.size for label, found in selector.prototypes_.items()}
-    choices = {
-        "prototypes": selector,
-        "random": covey.RandomSelector(n=sizes, similarity=selector.similarity, random_state=0),
-        "all objects": covey.KeepAll(similarity=selector.similarity),
-    }
-    print(f"\n  {'classified by':<14}{'objects':>8}{'precision':>11}{'recall':>8}")
-    for name, choice in choices.items():
-        model = covey.NearestPrototypeClassifier(clone(choice)).fit(X, y)
-        guess = model.predict(queries)
-        precision = precision_score(truth, guess, average="macro", zero_division=0)
-        recall = recall_score(truth, guess, average="macro")
-        print(f"  {name:<14}{model.selector_.sample_indices_.size:>8}{precision:>11.3f}{recall:>8.3f}")
+def spellings(town: str, rng: random.Random) -> list[str]:
+    """Different ways to write a name wrongly, each with one or two slips."""
+    found: dict[str, None] = {}
+    while len(found) < N_SPELLINGS:
+        slipped = mistyped(town, rng)
+        found[rng.choice([slipped, mistyped(slipped, rng)])] = None
+    return [spelling for spelling in found if spelling != town]
 
 
-def show(title: str, selector: Any, X: Any, y: Any) -> Any:
-    """Fit on 70 % of the data, show the prototypes, and classify the rest; returns what was fitted."""
-    print(f"\n{title}\n")
-    train, test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
-    selector.fit(train, y_train)
-    show_prototypes(selector)
-    show_quality(selector, train, y_train, test, y_test)
-    return train
+def show_digits() -> None:
+    """Classify images by few of them, and show why some answers were given."""
+    images, digits = load_digits(return_X_y=True)
+    X, queries, y, truth = train_test_split(images, digits, test_size=0.3, random_state=0, stratify=digits)
+    print(f"Handwritten digits. Which of {len(X)} images does one need to tell {len(queries)} others apart?\n")
+    print(f"  {'images kept':<22}{'at random':>11}{'CRS':>11}{'sharpened':>11}")
+    for selector in (covey.CRS(n_neighbors=30), covey.CRS(n_neighbors=5)):
+        fitted = covey.NearestPrototypeClassifier(selector).fit(X, y)
+        sizes = {label: found.indices.size for label, found in fitted.selector_.prototypes_.items()}
+        chosen = (covey.RandomSelector(n=sizes, random_state=0), selector, covey.Sharpened(selector, random_state=0))
+        models = [covey.NearestPrototypeClassifier(clone(choice)).fit(X, y) for choice in chosen]
+        show_row(sum(sizes.values()), len(X), [model.score(queries, truth) for model in models])
+    everything = covey.NearestPrototypeClassifier(covey.KeepAll()).fit(X, y)
+    print(f"\n  All {len(X)} images together tell {everything.score(queries, truth):.1%}.")
+    model = covey.NearestPrototypeClassifier(models[-1].selector, reject="calibrated", rejection_rate=0.01).fit(X, y)
+    show_answers(model, X, np.vstack([queries[:3], np.indices((8, 8)).sum(axis=0).reshape(1, -1) % 2 * 16]))
+
+
+def show_row(n_kept: int, n: int, scores: list[float]) -> None:
+    """Print how many answers are right if so many images are kept."""
+    print(f"  {f'{n_kept} ({n_kept / n:.1%})':<22}{''.join(f'{score:>11.1%}' for score in scores)}")
+
+
+def show_answers(model: Any, X: Any, queries: Any) -> None:
+    """Draw new images above the representatives that decide what they are."""
+    answer = model.explain(queries)
+    print("\n  New images, and below each the representative that it is most similar to. The last one is no digit.\n")
+    print(drawn_beside(queries), drawn_beside(X[answer.representatives]), sep="\n\n")
+    said = ["unknown" if no else f"a {label}" for label, no in zip(answer.labels, answer.rejected, strict=True)]
+    captions = [f"{text} ({score:.2f})" for text, score in zip(said, answer.similarities, strict=True)]
+    print("\n  " + "".join(f"{caption:<20}" for caption in captions).rstrip())
+
+
+def drawn_beside(images: Any) -> str:
+    """Images of eight lines, whose pixels go from 0 to 16, beside each other; each pixel is two signs wide."""
+    signs = np.array(list(SHADES))[np.asarray(images, dtype=int) * (len(SHADES) - 1) // 16].reshape(-1, 8, 8)
+    lines = ("    ".join("".join(np.repeat(image[line], 2)) for image in signs) for line in range(8))
+    return "\n".join(f"  {line}".rstrip() for line in lines)
+
+
+def show_names() -> None:
+    """Find the towns that are meant by mistyped names."""
+    rng = random.Random(0)
+    towns = [town.replace("-", " ") for town in TOWNS.split()]
+    written = [(spelling, town) for town in towns for spelling in spellings(town, rng)]
+    names, meant = [spelling for spelling, _ in written], [town for _, town in written]
+    X, queries, y, truth = train_test_split(names, meant, test_size=0.5, random_state=0, stratify=meant)
+    selector = covey.CRS(n_neighbors=5, similarity=letter_pairs)
+    model = covey.NearestPrototypeClassifier(selector, reject=0.3, unknown_label="unknown").fit(X, y)
+    everything = covey.NearestPrototypeClassifier(covey.KeepAll(similarity=letter_pairs)).fit(X, y)
+    print(f"\n\nMistyped names of {len(towns)} towns, under a Python function that counts common pairs of letters.\n")
+    print(f"  {model.selector_.sample_indices_.size} of {len(X)} spellings are kept. ", end="")
+    print(f"They tell which town is meant by {model.score(queries, truth):.1%} of {len(queries)} other ones;")
+    print(f"  all {len(X)} together tell {everything.score(queries, truth):.1%}.\n")
+    shown = [*queries[:5], "Springfield"]
+    answer = model.explain(shown)
+    for name, town, row in zip(shown, answer.labels, answer.representatives, strict=True):
+        print(f"  {name:<20} {town:<20} {'' if town == 'unknown' else f'because of {X[row]!r}'}".rstrip())
+
+
+def draw_map() -> None:
+    """Write a page with a map of all digits to the current folder, and say where it is."""
+    images, digits = load_digits(return_X_y=True)
+    model = covey.NearestPrototypeClassifier(covey.CRS(n_neighbors=10)).fit(images, digits)
+    names = [f"image {row}, a {digit}" for row, digit in enumerate(digits)]
+    display = covey.PrototypeMapDisplay.from_estimator(model, images, names=names, image_shape=(8, 8))
+    try:
+        page = display.to_html()
+    except ModuleNotFoundError as error:
+        print(f"\n\nThere is also a page with a map of the digits: {error}")
+        return
+    print(f"\n\nA map of the digits is on a page to open in a browser: {write_beside(page, Path.cwd()).as_uri()}")
+
+
+def write_beside(page: str, folder: Path) -> Path:
+    """Write the page to a folder under the first of its names that no other file has, and return where it is."""
+    names = chain([f"{PAGE}.html"], (f"{PAGE}-{number}.html" for number in count(2)))
+    path = next(path for name in names if not is_taken(path := folder / name, page))
+    path.write_text(page, encoding="utf-8", newline="\n")
+    return path
+
+
+def is_taken(path: Path, page: str) -> bool:
+    """Whether something is there that is not this very page."""
+    return os.path.lexists(path) and not (path.is_file() and path.read_bytes() == page.encode())
 
 
 def main() -> None:
-    """Show both examples."""
-    digits, labels = load_digits(return_X_y=True)
-    show("Handwritten digits, cosine similarity", covey.CRS(n_neighbors=10), digits, labels)
-    one = covey.CRS(n_neighbors=10, graph="nn-descent", random_state=0).fit(digits)
-    print("\n  All as one cluster, by NN-Descent instead of all pairs:\n")
-    show_prototypes(one)
-
-    names = [name.replace("-", " ") for towns in TOWNS.values() for name in towns.split()]
-    countries = np.repeat(list(TOWNS), [len(towns.split()) for towns in TOWNS.values()])
-    selector = covey.CRS(n_neighbors=5, similarity=letter_pairs)
-    train = show("Town names, a plain Python similarity", selector, names, countries)
-    print()
-    for label, found in selector.prototypes_.items():
-        print(f"  {label}: {', '.join(train[i] for i in found.indices)}")
+    """Show digits, names and the map."""
+    show_digits()
+    show_names()
+    draw_map()
 
 
 if __name__ == "__main__":
