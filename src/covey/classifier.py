@@ -3,8 +3,6 @@
 The similarities to all representatives can also serve as features for another model.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -17,14 +15,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from covey.arrays import Floats, Positions
-from covey.explanation import Explanation
-from covey.features import SimilarityFeatures
+from covey.explanation import Explanation, best_classes, runners_up
+from covey.features import ComparedWithRepresentatives
 from covey.graph.all_pairs import has_few_nonzero, sample
-from covey.graph.exact import nearest
-from covey.graph.groups import nearest_of_groups
+from covey.notebook import InNotebooks
 from covey.rejection import DEFAULT, calibrate, thresholds, unknown_answer
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
-from covey.runtime.progress import progress
 from covey.selectors.crs import CRS, takes_collection
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import check_labels, clusters, exact_array
@@ -48,18 +44,21 @@ from covey.similarity.collect import collect, collect_representatives
 from covey.similarity.collection import Representatives
 from covey.similarity.mixed import MixedRows
 from covey.similarity.named import is_precomputed, resolve
-from covey.similarity.space import Space
 from covey.similarity.types import Labels, Objects
 
 
-class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, SimilarityFeatures, BaseEstimator):
+class NearestPrototypeClassifier(
+    CallbackSupportMixin, InNotebooks, ClassifierMixin, ComparedWithRepresentatives, BaseEstimator
+):
     """Classify objects by their most similar representative, which also serves as evidence.
 
-    `transform` returns the similarities to all representatives, as features for another model.
+    An object gets the label of the representative that it is most similar to. This costs one evaluation for each
+    representative, where nearest neighbor classification takes one for each object of X. `transform` returns the
+    similarities to all representatives, as features for another model.
 
     Parameters
     ----------
-    selector : selector, default=None
+    selector : selector or None, default=None
         Selects the representatives of each class. Its `similarity` also compares new objects with them. None stands for
         ``CRS()``.
     reject : None, "calibrated", "threshold" or float, default=None
@@ -73,7 +72,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         The share of known objects that ``reject="calibrated"`` may reject, between 0 and 1. A higher rate catches more
         unknown objects. Classes that win fewer than 1 / rejection_rate - 1 objects of X share one bar; if all of these
         are still too few, objects that they win are never rejected.
-    unknown_label : default=-1
+    unknown_label : int or str, default=-1
         The answer for rejected objects. It must have the type of the labels and must not be one of them. If the labels
         are texts, the default stands for "unknown".
 
@@ -99,6 +98,38 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         How many columns X had. It is there only if X was a table.
     feature_names_in_ : array of str
         The names of the columns. They are there only if X was a frame with names.
+
+    Raises
+    ------
+    TypeError
+        At `fit`, if `selector` is a class and not an instance, if `reject` is True or False, or if rejected objects
+        would get an `unknown_label` of another type than the labels.
+    ValueError
+        At `fit`, if there are no labels, if X and y differ in length, if `unknown_label` is one of the labels, or if
+        ``reject="threshold"`` and the selector has no thresholds. At `predict`, if the objects are of another kind than
+        those of the fit, or have other columns.
+
+    See Also
+    --------
+    covey.CRS : The default selector.
+    covey.Sharpened : Representatives that tell the classes apart; fewer of them classify as well.
+    covey.KeepAll : With it, this is nearest neighbor classification.
+    covey.dask.NearestPrototypeClassifier : The same on a Dask cluster.
+    covey.save : Write a fitted classifier to a file.
+
+    Notes
+    -----
+    Only the representatives are kept, not X. A fit costs what its selector costs; ``reject="calibrated"`` adds one
+    evaluation for each object and representative. Classifying m objects by r representatives takes m * r evaluations,
+    and memory for blocks of them only.
+
+    There are no probabilities, because similarities are not calibrated. Without `reject`, an object that resembles
+    nothing still gets a label.
+
+    References
+    ----------
+    .. [1] J. Hlaváč, M. Kopp and J. Kohout, "Cluster Representatives Selection in Non-Metric Spaces for Nearest
+       Prototype Classification", arXiv:2107.01345, 2021.
 
     Examples
     --------
@@ -174,7 +205,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
     @whole_or_nothing
     @with_callbacks
     def fit(self, X: Objects, y: Labels, **fit_params: Any) -> Self:
-        """Select representatives of each class.
+        """Select representatives of each class, and prepare them for classification.
 
         Parameters
         ----------
@@ -190,6 +221,16 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         -------
         NearestPrototypeClassifier
             The classifier itself.
+
+        Examples
+        --------
+        A matrix of similarities can stand in the place of objects. A query is then a row of similarities:
+
+        >>> import covey
+        >>> S = [[1, 0.9, 0.2], [0.9, 1, 0.1], [0.2, 0.1, 1]]
+        >>> model = covey.NearestPrototypeClassifier(covey.CRS(1, similarity="precomputed"))
+        >>> model.fit(S, ["cat", "cat", "dog"]).predict([[0.3, 0.4, 0.8]])
+        array(['dog'], dtype='<U3')
         """
         self._check_parameters()
         if y is None:
@@ -227,6 +268,27 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         -------
         array of shape (n_objects,)
             The labels; `unknown_label` for rejected objects.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If the objects are not of the kind of the fit, or if `reject` has become "calibrated" only after `fit`.
+
+        See Also
+        --------
+        explain : The same answers with the reasons for them.
+
+        Examples
+        --------
+        With `reject`, what resembles no representative gets the unknown label:
+
+        >>> import covey
+        >>> X, y = [[9, 1], [8, 1], [1, 8], [1, 9]], ["wide", "wide", "tall", "tall"]
+        >>> model = covey.NearestPrototypeClassifier(covey.CRS(1), reject=0.9).fit(X, y)
+        >>> model.predict([[7, 1], [2, 9], [5, 5]])
+        array(['wide', 'tall', 'unknown'], dtype='<U7')
         """
         least = self._least_similarities()
         nearest_ones, similarities = self._nearest(X, 1)
@@ -245,72 +307,31 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         -------
         Explanation
             The representative that decided, the class that came second, and by how much it lost.
+
+        See Also
+        --------
+        nearest_prototypes : More representatives of each object.
+
+        Examples
+        --------
+        >>> import covey
+        >>> X, y = [[9, 1], [8, 1], [1, 8], [1, 9]], ["wide", "wide", "tall", "tall"]
+        >>> model = covey.NearestPrototypeClassifier(covey.CRS(1)).fit(X, y)
+        >>> why = model.explain([[7, 2]])
+        >>> why.labels, X[why.representatives[0]], why.margins.round(2)
+        (array(['wide'], dtype='<U4'), [9, 1], array([0.59]))
         """
         least = self._least_similarities()
         rows, similarities = self._nearest_of_classes(X, n_best=min(2, self.classes_.size))
-        every = np.arange(len(rows))
-        winners = _best(rows, similarities)
+        winners = best_classes(rows, similarities)
+        every = np.arange(winners.size)
         best = similarities[every, winners]
         rejected = best < least[winners]
-        labels = self._answers(winners, rejected)
+        evidence = self._answers(winners, rejected), rejected, rows[every, winners], best
         if self.classes_.size == 1:
-            return Explanation(labels, rejected, rows[every, winners], best, None, None)
-        similarities[every, winners] = -np.inf
-        second = _best(rows, similarities)
-        with np.errstate(over="ignore"):  # a margin that is larger than the largest float is given as that one
-            margins = np.minimum(best - similarities[every, second], np.finfo(np.float64).max)
-        return Explanation(labels, rejected, rows[every, winners], best, self.classes_[second], margins)
-
-    def class_similarities(self, X: Objects) -> Floats:
-        """Return the best similarity of each object to each class. The columns are in the order of `classes_`."""
-        return self.class_evidence(X)[1]
-
-    def class_evidence(self, X: Objects) -> tuple[Positions, Floats]:
-        """Return, for each object, the most similar representative of each class.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, frame or sequence of objects
-            The objects to classify, of the kind that was passed to `fit`.
-
-        Returns
-        -------
-        indices : int array of shape (n_objects, n_classes)
-            Rows of the X passed to `fit`. The columns are in the order of `classes_`.
-        similarities : float array of shape (n_objects, n_classes)
-            The similarities to these representatives.
-        """
-        return self._nearest_of_classes(X)
-
-    def decision_function(self, X: Objects) -> Floats:
-        """Return the best similarity of each object to each class, in the form that scikit-learn expects.
-
-        The columns are in the order of `classes_`. As everywhere in scikit-learn, two classes give a single number for
-        each object: the similarity to the second class less that to the first. `class_similarities` returns both.
-        """
-        similarities = self.class_similarities(X)
-        return similarities[:, 1] - similarities[:, 0] if self.classes_.size == 2 else similarities
-
-    def nearest_prototypes(self, X: Objects, n: int = 3) -> tuple[Positions, Floats]:
-        """Return the n most similar representatives of each object, the best first.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, frame or sequence of objects
-            The objects, of the kind that was passed to `fit`.
-        n : int, default=3
-            How many representatives to return. If there are fewer, all are returned.
-
-        Returns
-        -------
-        indices : int array of shape (n_objects, n)
-            The representatives, as rows of the X passed to `fit`.
-        similarities : float array of shape (n_objects, n)
-            Their similarities to the object.
-        """
-        check_how_many(n)
-        nearest_ones, similarities = self._nearest(X, n)
-        return self._rows[nearest_ones], similarities
+            return Explanation(*evidence, None, None)
+        second, margins = runners_up(rows, similarities, winners)
+        return Explanation(*evidence, self.classes_[second], margins)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -350,43 +371,6 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
     def _bars_from(self, objects: Any) -> Floats:
         """Return the bars of calibrated rejection, given a collection of all objects of X."""
         return calibrate(objects, self._rows, self._classes_of, self.rejection_rate_, self._n_jobs, shown=self._verbose)
-
-    def _nearest(self, X: Objects, n: int) -> tuple[Positions, Floats]:
-        """Return the n most similar representatives, the best first, and their similarities.
-
-        The representatives are positions in `_rows`.
-        """
-        with self._space_of(X) as space:
-            lists = nearest(space, min(n, self._rows.size))
-        return lists.indices.astype(np.intp), lists.similarities
-
-    def _nearest_of_classes(self, X: Objects, n_best: int | None = None) -> tuple[Positions, Floats]:
-        """Return the row of the most similar representative of each class, and its similarity.
-
-        If `n_best` is given, only that many of the best classes are sure to have one.
-        """
-        with self._space_of(X) as space:
-            indices, similarities = nearest_of_groups(space, self._classes_of, n_best)
-        return self._rows[indices], similarities
-
-    @contextmanager
-    def _space_of(self, X: Objects) -> Iterator[Space]:
-        """Make the space of queries and representatives, and show a progress bar for as long as it is used."""
-        check_is_fitted(self)
-        space = self._representatives.space_of_queries(X, self, self._n_jobs)
-        with progress("nearest prototypes", None, "evaluations", shown=self._verbose) as bar:
-            bar.watch(lambda: (space.n_done(), space.n_expected))
-            yield space
-
-    @property
-    def _verbose(self) -> bool:
-        """Whether progress is shown. The selector decides it."""
-        return bool(getattr(self.selector_, "verbose", 0) > 0)
-
-    @property
-    def _n_jobs(self) -> int | None:
-        """How many threads or processes compare objects with representatives: as many as the selector may use."""
-        return getattr(self.selector_, "n_jobs", None)
 
     def _answers(self, winners: Positions, rejected: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the labels of the winning classes, and `unknown_label` for rejected objects.
@@ -433,18 +417,3 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Similari
         self._validate_params()
         if isinstance(self.reject, bool):  # scikit-learn's check takes a bool for a number
             raise TypeError(f"reject must be None, 'calibrated', 'threshold' or a number, got {self.reject}.")
-
-
-def check_how_many(n: Any) -> None:
-    """Raise ValueError unless n can be a number of representatives to return."""
-    if not (isinstance(n, int | np.integer) and n >= 1):
-        raise ValueError(f"n must be an int of at least 1, got {n!r}.")
-
-
-def _best(rows: Positions, similarities: Floats) -> Positions:
-    """Return the class with the largest similarity.
-
-    Of equal ones it is the class whose representative has the lowest row.
-    """
-    tied = similarities == similarities.max(axis=1, keepdims=True)
-    return np.where(tied, rows, np.iinfo(rows.dtype).max).argmin(axis=1)

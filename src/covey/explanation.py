@@ -11,7 +11,10 @@ from covey.arrays import Floats, Positions
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why objects got their labels. Each attribute has an entry for each object.
+    """Why objects got their labels.
+
+    `NearestPrototypeClassifier.explain` returns it, and each attribute has an entry for each object. A small margin
+    marks an answer that nearly was another one; look at such objects first.
 
     Attributes
     ----------
@@ -26,7 +29,12 @@ class Explanation:
     runners_up : array or None
         The label of the class that came second. It is None if there is only one class.
     margins : float array or None
-        The similarity to the best representative of the first class, less the similarity to that of the second.
+        The similarity to the best representative of the first class, less the similarity to that of the second. It is
+        None if there is only one class.
+
+    See Also
+    --------
+    covey.NearestPrototypeClassifier : Its method `explain` makes explanations.
 
     Examples
     --------
@@ -46,3 +54,22 @@ class Explanation:
     similarities: Floats
     runners_up: NDArray[Any] | None
     margins: Floats | None
+
+
+def best_classes(rows: Positions, similarities: Floats) -> Positions:
+    """Return the class with the largest similarity to each object, given the best representative of each class.
+
+    Of equal ones it is the class whose representative has the lowest row.
+    """
+    tied = similarities == similarities.max(axis=1, keepdims=True)
+    return np.where(tied, rows, np.iinfo(rows.dtype).max).argmin(axis=1)
+
+
+def runners_up(rows: Positions, similarities: Floats, winners: Positions) -> tuple[Positions, Floats]:
+    """Return the classes that came second, and by how much they lost."""
+    every = np.arange(winners.size)
+    best, others = similarities[every, winners], similarities.copy()
+    others[every, winners] = -np.inf
+    second = best_classes(rows, others)
+    with np.errstate(over="ignore"):  # a margin that is larger than the largest float is given as that one
+        return second, np.minimum(best - others[every, second], np.finfo(np.float64).max)

@@ -12,7 +12,7 @@ class Prototype:
     """The representatives of one cluster and how they were found.
 
     The numbers in `members`, `indices` and `covered_by` are rows of the X that was passed to `fit`. A selector makes a
-    prototype by `covey.Cluster.prototype`.
+    prototype by `covey.Cluster.prototype`. It is R in the paper.
 
     Attributes
     ----------
@@ -36,11 +36,16 @@ class Prototype:
         Only edges of at least this similarity were used. It is -inf if all edges were, and NaN if a selector has no
         threshold or if the threshold is the homogeneity of a single member.
     n_evaluations : int
-        How many similarities were computed.
+        How many similarities were computed. It is S in the paper.
     scan_rate : float
         `n_evaluations` as a share of the evaluations that all pairs of members would take.
     n_orphans : int
         How many members can be covered by nobody but themselves.
+
+    See Also
+    --------
+    covey.Selector : Its attribute `prototypes_` has one for each label.
+    covey.CoverageDisplay : Draws how coverage grows with each representative.
 
     Examples
     --------
@@ -66,7 +71,14 @@ class Prototype:
 
     @property
     def stands_for(self) -> NDArray[np.intp]:
-        """For each representative, how many members it covers, in the order of `indices`."""
+        """For each representative, how many members it covers, in the order of `indices`.
+
+        Examples
+        --------
+        >>> import covey
+        >>> covey.CRS(2).fit([[9, 1], [8, 1], [1, 7], [1, 8], [1, 9]]).prototypes_[0].stands_for
+        array([3, 2])
+        """
         order = np.argsort(self.indices)
         covering = self.covered_by[self.covered_by >= 0]
         counts = np.empty(self.indices.size, dtype=np.intp)

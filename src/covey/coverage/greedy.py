@@ -39,7 +39,11 @@ ORPHANS = ("self", "outlier")
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """Which objects were picked, and what they cover.
+    """Which objects `covey.cover` has picked, and what they cover.
+
+    An object r covers x if r is x itself, or if r is among the neighbors of x and at least as similar as the threshold.
+    Objects are picked one by one, always that with the largest gain, which is what it newly covers. This is the last
+    step of `covey.CRS`, for those who have a graph of their own.
 
     Attributes
     ----------
@@ -57,6 +61,46 @@ class Cover:
     first_covered_by : int array of shape (n,)
         The same as `covered_by`, except that a representative may have been covered by another one before it was
         picked. The first m representatives alone cover all objects of which this is one of them.
+
+    See Also
+    --------
+    covey.cover : Returns it.
+    covey.cover_lower_bound : How few objects any choice needs.
+    covey.neighbor_graph : Makes a graph of k neighbors.
+    covey.threshold_graph : Makes a graph of all neighbors that reach a threshold.
+
+    Notes
+    -----
+    No similarity is evaluated. Time and memory grow with the number of edges. If gains are equal, the object with the
+    lowest index is picked, so that the same graph always gives the same answer.
+
+    `covey.cover` raises TypeError for a dense matrix, which belongs into `covey.CRS` as X with
+    ``similarity="precomputed"``. It raises ValueError for a matrix that is not square, holds NaN or looks like
+    distances, and for a parameter that is not allowed.
+
+    Examples
+    --------
+    >>> import covey
+    >>> words = ["cat", "cart", "care", "dog", "dodge", "lodge"]
+    >>> def shared(a, b):
+    ...     return len(set(a) & set(b)) / len(set(a) | set(b))
+    >>> graph = covey.neighbor_graph(words, 2, shared)
+    >>> [words[i] for i in covey.cover(graph, coverage=1).indices]
+    ['dodge', 'cart']
+
+    A single object that covers as much as possible, and one that must be among the picked:
+
+    >>> covey.cover(graph, size=1).indices, covey.cover(graph, coverage=1, include=[0]).indices
+    (array([4]), array([0, 4]))
+
+    An object that resembles no other one is an orphan, which may also stay uncovered:
+
+    >>> graph = covey.threshold_graph([[1, 0], [1, 0.1], [0.1, 1], [0, 1], [-1, -1]], threshold=0.9)
+    >>> found = covey.cover(graph, coverage=1)
+    >>> found.indices, found.covered_by, found.n_orphans
+    (array([0, 2, 4]), array([0, 0, 2, 2, 4]), 1)
+    >>> covey.cover(graph, coverage=1, on_orphan="outlier").covered_by
+    array([ 0,  0,  2,  2, -1])
     """
 
     indices: NDArray[np.intp]
@@ -88,9 +132,9 @@ def cover(
     graph : NeighborGraph or sparse matrix
         The neighbors of each object. Row x of a matrix stores the similarities of x's neighbors.
     coverage : float, default=0.95
-        The share of objects to cover, in (0, 1].
+        The share of objects to cover, in (0, 1]. It is epsilon in the paper.
     threshold : float, optional
-        Edges less similar than this are dropped. By default, all edges are kept.
+        Edges less similar than this are dropped. By default, all edges are kept. It is tau in the paper.
     gain : {"similarity", "count"}, default="similarity"
         Whether a newly covered object counts with its similarity, if that is above 0, or as 1.
     on_orphan : {"self", "outlier"}, default="self"
@@ -107,16 +151,28 @@ def cover(
         How many objects to pick instead of reaching `coverage`. If fewer cover all, the least similar ones follow.
     refine : bool, default=False
         Whether a local search looks for fewer objects that cover as much. It cannot be combined with `size`.
+
+    Returns
+    -------
+    Cover
+        What was picked, and what it covers. Its description has examples.
     """
     _check_choices(coverage, gain, on_orphan, refine, size)
     edges = edges_of(graph, threshold)
+    weights, amounts, orphans = _counted(edges, gain, on_orphan, with_itself, multiplicity, sample_weight)
+    return _found(edges, weights, amounts, coverage, include, size, refine).as_cover(weights.exponent, amounts, orphans)
+
+
+def _counted(
+    edges: sp.csr_array, gain: str, on_orphan: str, with_itself: Any, multiplicity: Any, sample_weight: Any
+) -> tuple[Weights, Integers, Flags]:
+    """Return what each edge and object weighs in gains, how much each object counts, and which are orphans."""
     copies = check_multiplicity(multiplicity, edges.shape[0])
-    counts, first = counts_of(copies, sample_weight), _check_include(include, edges.shape[0], size)
+    counts = counts_of(copies, sample_weight)
     weights = weights_of(edges, gain, with_itself, counts)
     orphans = (np.diff(edges.indptr) == 0) & (copies == 1)  # equal objects cover each other
     weights.own[orphans & (on_orphan == "outlier")] = 0
-    found = _found(edges, weights, counts.amounts, coverage if size is None else 1.0, first, size, refine)
-    return found.as_cover(weights.exponent, counts.amounts, int(orphans.sum()))
+    return weights, counts.amounts, orphans
 
 
 def _found(
@@ -124,12 +180,13 @@ def _found(
     weights: Weights,
     amounts: Integers,
     coverage: float,
-    first: Integers,
+    include: Any,
     size: int | None,
     refine: bool,
 ) -> "Picked":
-    """Pick the objects `first` and then greedily, until the coverage is reached or there are `size` of them."""
-    n_required = required(coverage, int(amounts.sum()))
+    """Pick the objects to include and then greedily, until the coverage is reached or there are `size` of them."""
+    first = _check_include(include, amounts.size, size)
+    n_required = required(coverage if size is None else 1.0, int(amounts.sum()))
     found = _pick(edges, weights, amounts, n_required, first, amounts.size if size is None else size)
     if size is not None:
         return found.filled_up(edges, size)
@@ -148,12 +205,13 @@ class Picked:
     gains: Integers
     covered_by: NDArray[np.intp]
 
-    def as_cover(self, exponent: int, amounts: Integers, n_orphans: int) -> Cover:
+    def as_cover(self, exponent: int, amounts: Integers, orphans: Flags) -> Cover:
         """Return the result. A similarity of 1 has 2^exponent units, and each object counts as much as its amount."""
         covered_by = self.covered_by.copy()
         covered_by[self.indices] = self.indices
         share = float(amounts[covered_by >= 0].sum() / amounts.sum())
-        return Cover(self.indices, as_similarities(self.gains, exponent), covered_by, share, n_orphans, self.covered_by)
+        gains, n_orphans = as_similarities(self.gains, exponent), int(orphans.sum())
+        return Cover(self.indices, gains, covered_by, share, n_orphans, self.covered_by)
 
     def filled_up(self, edges: sp.csr_array, size: int) -> "Picked":
         """Pick further objects up to this number: those that are least similar to what covers them come first.

@@ -34,21 +34,39 @@ float64 can be off, and far less than one representative."""
 def cover_lower_bound(
     graph: NeighborGraph | SparseMatrix, coverage: float = 0.95, threshold: float | None = None
 ) -> int:
-    """A number of representatives that every prototype with this coverage needs at least.
+    """Prove how many representatives every choice with this coverage needs at least.
+
+    If it is close to the number that `covey.cover` has picked, no other method can do much better on this graph.
 
     Parameters
     ----------
     graph : NeighborGraph or sparse matrix
-        The neighbors of each object. Row x of a matrix stores the similarities of x's neighbors.
+        The neighbors of each object, which is G in the paper. Row x of a matrix stores the similarities of x's
+        neighbors.
     coverage : float, default=0.95
-        The share of objects to cover, in (0, 1].
+        The share of objects to cover, in (0, 1]. It is epsilon in the paper.
     threshold : float, optional
-        Edges less similar than this are dropped. By default, all edges are kept.
+        Edges less similar than this are dropped. By default, all edges are kept. It is tau in the paper.
 
     Returns
     -------
     int
         The bound, at least 1. It holds for the edges of this graph; an approximate graph may lack some.
+
+    Raises
+    ------
+    ValueError
+        If the graph or the coverage is not allowed, as in `covey.cover`.
+    RuntimeError
+        If HiGHS, the solver of SciPy, does not solve the linear program.
+
+    See Also
+    --------
+    covey.cover : Picks representatives greedily; with ``refine=True`` it looks for fewer.
+
+    Notes
+    -----
+    The linear program has two variables for each object. It takes longer than picking does, and more memory.
 
     Examples
     --------

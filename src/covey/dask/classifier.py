@@ -17,6 +17,7 @@ from covey.dask.crs import CRS, set_columns
 from covey.dask.engine import Engine, ambient_client
 from covey.dask.inputs import PartFacts, delayed_parts, held, is_dask, is_empty, read
 from covey.explanation import Explanation
+from covey.features import check_how_many
 from covey.graph.all_pairs import has_few_nonzero, sample
 from covey.rejection import bars, nearest_unequal
 from covey.runtime.callbacks import tasks, with_callbacks
@@ -36,16 +37,27 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
 
     Parameters
     ----------
-    selector : covey.dask.CRS, default=None
+    selector : covey.dask.CRS or None, default=None
         Selects the representatives of each class. None stands for ``covey.dask.CRS()``.
-    reject, rejection_rate, unknown_label
-        As in `covey.NearestPrototypeClassifier`.
+    reject : None, "calibrated", "threshold" or float, default=None
+        When to answer `unknown_label`, as in `covey.NearestPrototypeClassifier`.
+    rejection_rate : float, default=0.05
+        The share of known objects that ``reject="calibrated"`` may reject, between 0 and 1.
+    unknown_label : int or str, default=-1
+        The answer for rejected objects. It must have the type of the labels and must not be one of them. If the labels
+        are texts, the default stands for "unknown".
 
     Attributes
     ----------
-    classes_, selector_, representatives_, rejection_bars_, rejection_rate_, sparse_output_, n_features_in_,
-    feature_names_in_
-        As in `covey.NearestPrototypeClassifier`. The prototypes of `selector_` have lazy members.
+    classes_ : array
+        The labels, sorted.
+    selector_ : covey.dask.CRS
+        The fitted selector, whose prototypes have lazy members.
+    representatives_ : array, CSR array or list
+        The selected objects, in the order of their rows in X. They are in the memory of this process.
+    sparse_output_ : bool
+        Whether `transform` returns CSR arrays. This and the attributes for rejection and for the names of columns are
+        those of `covey.NearestPrototypeClassifier`.
 
     See Also
     --------
@@ -56,13 +68,18 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
     >>> import covey.dask
     >>> import dask.array as da
     >>> from dask.distributed import Client
-    >>> client = Client(n_workers=2)  # doctest: +SKIP
     >>> X = da.from_array([[1, 0], [1, 0.1], [0.1, 1], [0, 1]], chunks=(2, 2))
     >>> y = da.from_array(["wide", "wide", "tall", "tall"], chunks=2)
-    >>> model = covey.dask.NearestPrototypeClassifier(covey.dask.CRS(1)).fit(X, y)  # doctest: +SKIP
-    >>> model.predict(da.from_array([[3, 1], [1, 3]])).compute()  # doctest: +SKIP
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     model = covey.dask.NearestPrototypeClassifier(covey.dask.CRS(1)).fit(X, y)
+    ...     answers = model.predict(da.from_array([[3, 1], [1, 3]])).compute()
+    ...     local = model.to_local()
+    >>> answers
     array(['wide', 'tall'], dtype='<U4')
-    >>> model.to_local().predict([[3, 1]])  # doctest: +SKIP
+
+    The local model needs no cluster, and can be saved:
+
+    >>> local.predict([[3, 1]])
     array(['wide'], dtype='<U4')
     """
 
@@ -73,9 +90,9 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
 
         Parameters
         ----------
-        X : dask array, dataframe, series or bag, list of delayed objects, or anything that `covey.CRS` takes
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
             The objects, as `covey.dask.CRS.fit` takes them.
-        y : the same
+        y : dask collection, list of delayed objects or sequence of labels
             The class of each object.
         **fit_params
             What the `fit` of the selector takes beside X and y.
@@ -113,6 +130,16 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         """Return the label of the most similar representative of each object; `unknown_label` for rejected ones.
 
         The answer for a dask collection is a lazy dask array.
+
+        Parameters
+        ----------
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, of the kind that was passed to `fit`.
+
+        Returns
+        -------
+        dask array or array of shape (n_objects,)
+            The labels.
         """
         if not is_dask(X):
             return super().predict(X)
@@ -120,7 +147,18 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         return self._lazy(X, "predict", [self._no_answers()])[0]
 
     def explain(self, X: Any) -> Explanation:
-        """Return what `predict` answers and why. For a dask collection, all parts of it are lazy dask arrays."""
+        """Return what `predict` answers and why.
+
+        Parameters
+        ----------
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, of the kind that was passed to `fit`.
+
+        Returns
+        -------
+        Explanation
+            For a dask collection, all its attributes are lazy dask arrays.
+        """
         if not is_dask(X):
             return super().explain(X)
         self._least_similarities()
@@ -131,9 +169,21 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         return Explanation(*answers[:6])
 
     def class_evidence(self, X: Any) -> tuple[Any, Any]:
-        """Return, for each object, the row of the most similar representative of each class, and its similarity.
+        """Return, for each object, the most similar representative of each class.
 
-        For a dask collection, both are lazy dask arrays.
+        For a dask collection, both results are lazy dask arrays.
+
+        Parameters
+        ----------
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, of the kind that was passed to `fit`.
+
+        Returns
+        -------
+        indices : dask array or array of shape (n_objects, n_classes)
+            Rows of the X passed to `fit`. The columns are in the order of `classes_`.
+        similarities : dask array or array of shape (n_objects, n_classes)
+            The similarities to these representatives.
         """
         if not is_dask(X):
             return super().class_evidence(X)
@@ -144,23 +194,45 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         return indices, similarities
 
     def nearest_prototypes(self, X: Any, n: int = 3) -> tuple[Any, Any]:
-        """Return the rows of the n most similar representatives of each object, and their similarities.
+        """Return the n most similar representatives of each object, the best first.
 
-        For a dask collection, both are lazy dask arrays.
+        For a dask collection, both results are lazy dask arrays.
+
+        Parameters
+        ----------
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, of the kind that was passed to `fit`.
+        n : int, default=3
+            How many representatives to return. If there are fewer, all are returned.
+
+        Returns
+        -------
+        indices : dask array or array of shape (n_objects, n)
+            The representatives, as rows of the X passed to `fit`.
+        similarities : dask array or array of shape (n_objects, n)
+            The similarities of each object to them.
         """
         if not is_dask(X):
             return super().nearest_prototypes(X, n)
         check_is_fitted(self)
-        local.check_how_many(n)
+        check_how_many(n)
         shape = (0, min(n, self._rows.size))
         none = [np.empty(shape, dtype=np.intp), np.empty(shape)]
         indices, similarities = self._lazy(X, "nearest_prototypes", none, n)
         return indices, similarities
 
     def transform(self, X: Any) -> Any:
-        """Return the similarities of each object to all representatives.
+        """Return the similarities of each object to all representatives, as features for another model.
 
-        For a dask collection it is a lazy dask array, whose blocks are CSR arrays if `sparse_output_` is true.
+        Parameters
+        ----------
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, of the kind that was passed to `fit`.
+
+        Returns
+        -------
+        dask array, array or CSR array of shape (n_objects, n_representatives)
+            For a dask collection it is a lazy dask array, whose blocks are CSR arrays if `sparse_output_` is true.
         """
         if not is_dask(X):
             return super().transform(X)
@@ -172,6 +244,11 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         """Return a `covey.NearestPrototypeClassifier` with the same state, which needs no cluster.
 
         It can be saved, loaded and sent elsewhere. As for `covey.dask.CRS.to_local`, the cluster must still be there.
+
+        Returns
+        -------
+        covey.NearestPrototypeClassifier
+            A fitted classifier.
         """
         check_is_fitted(self)
         return self._model(self.selector_.to_local())

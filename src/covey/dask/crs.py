@@ -32,7 +32,7 @@ this size with 32 columns takes 64 MB, and a task holds two of them with their n
 
 
 class CRS(local.CRS):
-    """Cluster representatives selection on a Dask cluster.
+    """Cluster representatives selection on a Dask cluster, for data that one machine cannot hold.
 
     The parameters and the fitted attributes are those of `covey.CRS`, and so is the answer for every cluster of at most
     `shard_size` objects, to the last bit. A larger cluster is cut into shards. Its neighbor graph is made of the graphs
@@ -45,11 +45,31 @@ class CRS(local.CRS):
     Parameters
     ----------
     n_neighbors : int or "auto", default=10
-        As in `covey.CRS`, and so are all parameters up to `verbose`, with these exceptions: `similarity` must not be
-        "precomputed", `graph` must be the name of a method, `n_neighbors` and `size` must be a number and None, and
-        ``refine=True`` needs clusters of at most `shard_size` objects.
-    coverage, threshold, similarity, graph, gain, on_orphan, size, refine, sample_rate, tol, random_state
-        As in `covey.CRS`. The homogeneity of a cluster that is cut is the mean similarity of pairs within its shards.
+        The number of neighbors, which is k in the paper. None is not possible on a cluster.
+    coverage : float, default=0.95
+        The share of each cluster to cover, in (0, 1], which is epsilon in the paper.
+    threshold : "homogeneity", float or None, default="homogeneity"
+        Edges that are less similar than this are dropped, which is tau in the paper. The homogeneity of a cluster that
+        is cut is the mean similarity of pairs within its shards. None keeps all edges.
+    similarity : str, callable or Similarity, default="cosine"
+        As in `covey.CRS`, but not "precomputed".
+    graph : {"auto", "exact", "nn-descent"}, default="auto"
+        How the graph is made. A finished graph is not possible on a cluster.
+    gain : {"similarity", "count"}, default="similarity"
+        Whether a newly covered object adds its similarity or 1 to a gain.
+    on_orphan : {"self", "outlier"}, default="self"
+        Whether an object that no edge can cover may be picked to cover itself, or stays uncovered.
+    size : None, default=None
+        A number can be passed to `covey.CRS` only.
+    refine : bool, default=False
+        Whether to look for fewer representatives of the same coverage. It needs clusters of at most `shard_size`
+        objects.
+    sample_rate : float, default=0.7
+        The share of the list entries that NN-Descent joins in a round, which is rho in the paper.
+    tol : float, default=0.001
+        The share of changed entries at which NN-Descent stops, which is delta in the paper.
+    random_state : int, RandomState instance or None, default=None
+        Decides which pairs are sampled and the draws of NN-Descent.
     n_jobs : int or None, default=None
         How many threads or processes each task uses. Leave it at None if a worker has as many threads as cores.
     verbose : int, default=0
@@ -63,8 +83,10 @@ class CRS(local.CRS):
     checkpoint : str or None, default=None
         A folder in which finished tasks are kept, so that a fit that was stopped goes on where it was: a path that all
         workers see, or the address of any store that fsspec knows. A folder of other data or parameters is refused.
-    on_error, timeout : "raise", None
-        Other values can be passed to `covey.CRS` only.
+    on_error : "raise", default="raise"
+        Another value can be passed to `covey.CRS` only.
+    timeout : None, default=None
+        A number can be passed to `covey.CRS` only.
 
     Attributes
     ----------
@@ -86,16 +108,25 @@ class CRS(local.CRS):
     --------
     covey.CRS : The same in one process.
 
+    Notes
+    -----
+    This needs the extra ``dask``. What only one process can do raises a TypeError that says so: a finished graph,
+    weights, rows to include, a number of representatives, a timeout. A worker that is lost costs the time of its tasks,
+    and changes nothing in the answer.
+
     Examples
     --------
+    A client without an address starts a small cluster; this one lives in the same process:
+
     >>> import covey.dask
     >>> import dask.array as da
     >>> from dask.distributed import Client
-    >>> client = Client(n_workers=2)  # doctest: +SKIP
     >>> X = da.from_array([[1, 0], [1, 0.1], [0.1, 1], [0, 1]], chunks=(2, 2))
-    >>> selector = covey.dask.CRS(2).fit(X)  # doctest: +SKIP
-    >>> selector.sample_indices_  # doctest: +SKIP
-    array([0, 2])
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     selector = covey.dask.CRS(2).fit(X)
+    ...     local = selector.to_local()
+    >>> selector.sample_indices_, type(local)
+    (array([0, 2]), <class 'covey.selectors.crs.CRS'>)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -162,13 +193,15 @@ class CRS(local.CRS):
 
         Parameters
         ----------
-        X : dask array, dataframe, series or bag, list of delayed objects, or anything that `covey.CRS` takes
-            The objects. Each delayed object is a part of X of any kind that `covey.CRS` takes. What is in the memory of
-            this process is cut into parts and sent to the workers.
-        y : the same, optional
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, as an array, a dataframe, a series or a bag. Each delayed object is a part of X of any kind
+            that `covey.CRS` takes. What is in the memory of this process is cut into parts and sent to the workers.
+        y : dask collection, list of delayed objects or sequence of labels, optional
             The labels. If it lives on the cluster, it must be cut into parts at the same rows as X.
-        sample_weight, include : None
-            These can be passed to `covey.CRS` only.
+        sample_weight : None, optional
+            Weights can be passed to `covey.CRS` only.
+        include : None, optional
+            Rows to include can be passed to `covey.CRS` only.
 
         Returns
         -------
@@ -208,8 +241,10 @@ class CRS(local.CRS):
 
         Parameters
         ----------
-        X, y
-            The objects and their labels, as in `fit`.
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, as in `fit`.
+        y : dask collection, list of delayed objects or sequence of labels, optional
+            The labels, as in `fit`.
 
         Returns
         -------
@@ -231,6 +266,11 @@ class CRS(local.CRS):
 
         It can be saved, loaded and sent elsewhere. The rows of all members and of their representatives come to this
         process, 16 bytes for each object. The cluster must still be there, because it holds them.
+
+        Returns
+        -------
+        covey.CRS
+            A fitted selector.
         """
         check_is_fitted(self)
         plain = self._plain()

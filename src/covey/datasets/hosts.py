@@ -22,7 +22,7 @@ TRACKERS = (
 
 
 def load_email_eu_core(*, data_home: Any = None, return_X_y: bool = False) -> Any:
-    """Members of a European research institution and whom they mail (SNAP email-Eu-core).
+    """Load the members of a European research institution and whom they mail (SNAP email-Eu-core).
 
     Parameters
     ----------
@@ -37,6 +37,20 @@ def load_email_eu_core(*, data_home: Any = None, return_X_y: bool = False) -> An
     Bunch
         With `data` (for each of 1 005 members a profile {member: 1} of those whom they mail, themselves left out; 181
         mail nobody), `target` (one of 42 departments) and `ids`.
+
+    Raises
+    ------
+    MissingDataError
+        If the files are in none of the folders. The message says where they were looked for, and how to get them.
+    ValueError
+        If a file does not hold what it should, which its checksum shows.
+
+    Examples
+    --------
+    >>> from covey.datasets import load_email_eu_core
+    >>> members = load_email_eu_core()
+    >>> len(members.data), sum(not whom for whom in members.data)
+    (1005, 181)
     """
     from sklearn.utils import Bunch
 
@@ -54,7 +68,7 @@ def load_email_eu_core(*, data_home: Any = None, return_X_y: bool = False) -> An
 
 
 def load_whotracksme(*, data_home: Any = None, return_X_y: bool = False) -> Any:
-    """Web sites and the trackers that they load (WhoTracks.me, April 2018, CC BY 4.0).
+    """Load web sites and the trackers that they load (WhoTracks.me, April 2018, CC BY 4.0).
 
     Parameters
     ----------
@@ -69,6 +83,20 @@ def load_whotracksme(*, data_home: Any = None, return_X_y: bool = False) -> Any:
     Bunch
         With `data` (for each of 1 330 sites a profile {tracker: share of page loads}), `target` (one of 8 categories)
         and `ids` (the sites' names).
+
+    Raises
+    ------
+    MissingDataError
+        If the files are in none of the folders. The message says where they were looked for, and how to get them.
+    ValueError
+        If a file does not hold what it should, which its checksum shows.
+
+    Examples
+    --------
+    >>> from covey.datasets import load_whotracksme
+    >>> sites = load_whotracksme()
+    >>> str(sites.ids[0]), len(sites.data[0])
+    ('google.com', 12)
     """
     from sklearn.utils import Bunch
 

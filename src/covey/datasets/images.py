@@ -28,7 +28,7 @@ NAMES = ("T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "
 def load_fashion_mnist(
     subset: str = "train", *, data_home: Any = None, download: bool = False, return_X_y: bool = False
 ) -> Any:
-    """Fashion-MNIST (Xiao, Rasul and Vollgraf, 2017): 28 x 28 gray images of ten kinds of clothes, official split.
+    """Load Fashion-MNIST: 28 x 28 gray images of ten kinds of clothes [1]_, in the official split.
 
     Parameters
     ----------
@@ -47,25 +47,49 @@ def load_fashion_mnist(
     -------
     Bunch
         With `data` (bytes, a row of 784 pixels for each image), `target` (0 to 9) and `target_names`.
+
+    Raises
+    ------
+    MissingDataError
+        If the files are in none of the folders. The message says where they were looked for, and how to get them.
+    ValueError
+        If a file does not hold what it should, which its checksum shows.
+
+    References
+    ----------
+    .. [1] H. Xiao, K. Rasul and R. Vollgraf, "Fashion-MNIST: a Novel Image Dataset for Benchmarking Machine Learning
+       Algorithms", arXiv:1708.07747, 2017.
+
+    Examples
+    --------
+    >>> from covey.datasets import load_fashion_mnist
+    >>> images = load_fashion_mnist("test")
+    >>> images.data.shape, str(images.target_names[images.target[0]])
+    ((10000, 784), 'Ankle boot')
     """
     from sklearn.utils import Bunch
 
     if subset not in ("train", "test"):
         raise ValueError(f"subset must be 'train' or 'test', got {subset!r}.")
+    images, labels = _images(subset, data_home, download)
+    if return_X_y:
+        return images, labels
+    return Bunch(data=images, target=labels, target_names=np.array(NAMES))
+
+
+def _images(subset: str, data_home: Any, download: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Images and labels from the files, or from OpenML if they are not there and may be downloaded."""
+    part = "train" if subset == "train" else "t10k"
     try:
-        part = "train" if subset == "train" else "t10k"
         images, labels = (
             read_idx(read(FOLDER, name, sum_, data_home)) for name, sum_ in FILES.items() if name.startswith(part)
         )
-        images = images.reshape(len(images), -1)
     except MissingDataError as error:
         if not download:
             remedy = f"pass download=True to get them from OpenML, or {REMEDY}"
             raise missing("Fashion-MNIST", FOLDER, tuple(FILES), remedy, data_home) from error
-        images, labels = _fetch(subset, data_home)
-    if return_X_y:
-        return images, labels
-    return Bunch(data=images, target=labels, target_names=np.array(NAMES))
+        return _fetch(subset, data_home)
+    return images.reshape(len(images), -1), labels
 
 
 def read_idx(content: bytes) -> NDArray[np.uint8]:

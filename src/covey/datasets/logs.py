@@ -46,17 +46,17 @@ COLUMNS = {
 
 
 def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbose: int = 0) -> Any:
-    """Profiles of the hosts in a log of connections.
+    """Read the profiles of the hosts in a log of connections: which servers they contact, and how often.
 
     Parameters
     ----------
     path : path
         A Zeek conn.log (its own format, or JSON lines), or a CSV of flows with a header that names the source, the
-        destination, optionally its port, and the time (seconds since 1970, or ISO 8601). A destination may
-        hold its port, as in ``10.0.0.1:443``. Columns are separated by the sign among comma, semicolon and tab that
-        occurs most often in the header. Files that end in .gz, .xz, .bz2 or .zst are unpacked.
+        destination, optionally its port, and the time (seconds since 1970, or ISO 8601). A destination may hold its
+        port, as in ``10.0.0.1:443``. Columns are separated by the comma, semicolon or tab that occurs most often in the
+        header. Files that end in .gz, .xz, .bz2 or .zst are unpacked.
     window : float, default=300
-        The length of a time window in seconds. A day is split into windows from midnight UTC on.
+        The length of a time window in seconds, in (0, 86400]. A day is split into windows from midnight UTC on.
     with_port : bool, default=True
         Whether the same address with another port is another server.
     verbose : int, default=0
@@ -67,6 +67,11 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbos
     Bunch
         With `data` (for each host {server: number of windows}) and `ids` (the hosts' addresses), in the order of
         their first lines, and `n_skipped`, the number of lines that hold no contact.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be read, or lacks a column. The message lists the names that a column may have.
 
     Examples
     --------

@@ -49,13 +49,14 @@ N_COLUMNS = len(CLUSTERS) * (N_CORE + N_GROUPS * N_OF_GROUP) + N_SHARED + N_SERV
 
 
 def make_network_hosts(random_state: Any = None) -> Any:
-    """Hosts that look like those of the paper's private network. They are **made up**: no real traffic is behind them.
+    """Make hosts that look like those of the paper's private network. No real traffic is behind them.
 
     The 14 clusters have the sizes of the paper's table and its homogeneities under cosine, within .02.
 
     Parameters
     ----------
     random_state : int, RandomState instance or None, default=None
+        The seed. The same seed gives the same hosts.
 
     Returns
     -------

@@ -11,7 +11,7 @@ Points = NDArray[np.float64]
 
 
 def make_spirals(n: int = 600, *, noise: float = 0.02, random_state: Any = None) -> tuple[Points, NDArray[np.intp]]:
-    """Two spirals around each other, as in the paper's figure of k.
+    """Make points on two spirals around each other, as in the paper's figure of k.
 
     Parameters
     ----------
@@ -20,11 +20,19 @@ def make_spirals(n: int = 600, *, noise: float = 0.02, random_state: Any = None)
     noise : float, default=0.02
         The standard deviation of the noise that is added to each coordinate; the spirals' radius is 1.
     random_state : int, RandomState instance or None, default=None
+        The seed. The same seed gives the same points.
 
     Returns
     -------
-    X, y : arrays of shape (n, 2) and (n,)
-        The points, and which spiral each is on: 0 or 1.
+    X : array of shape (n, 2)
+        The points.
+    y : array of shape (n,)
+        Which spiral each is on: 0 or 1.
+
+    Raises
+    ------
+    ValueError
+        If n is below 2.
 
     Examples
     --------
@@ -45,16 +53,19 @@ def make_spirals(n: int = 600, *, noise: float = 0.02, random_state: Any = None)
 
 
 def make_blob_structure(*, random_state: Any = None) -> tuple[Points, NDArray[np.intp]]:
-    """255 points in the plane: four blobs of different size and density, a bridge and a few outliers.
+    """Make 255 points in the plane: four blobs of different size and density, a bridge and a few outliers.
 
     Parameters
     ----------
     random_state : int, RandomState instance or None, default=None
+        The seed. The same seed gives the same points.
 
     Returns
     -------
-    X, y : arrays of shape (255, 2) and (255,)
-        The points, and the part that each belongs to: 0 to 3 is a blob, 4 the bridge, 5 an outlier.
+    X : array of shape (255, 2)
+        The points.
+    y : array of shape (255,)
+        The part that each belongs to: 0 to 3 is a blob, 4 the bridge, 5 an outlier.
 
     Examples
     --------

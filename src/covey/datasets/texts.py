@@ -18,7 +18,7 @@ REMEDY = "put the file into a folder and pass it as data_home or in COVEY_DATA"
 def load_20newsgroups(
     subset: str = "train", *, data_home: Any = None, download: bool = False, return_X_y: bool = False
 ) -> Any:
-    """20 Newsgroups, split by date, with the raw texts as TF-IDF vectors.
+    """Load 20 Newsgroups, split by date, with the raw texts as TF-IDF vectors.
 
     The vocabulary and the weights are those of the training texts, in both subsets.
 
@@ -40,6 +40,18 @@ def load_20newsgroups(
     -------
     Bunch
         With `data` (a CSR matrix, a row for each post), `target` (0 to 19), `target_names` and `texts`.
+
+    Raises
+    ------
+    MissingDataError
+        If the file is in none of the folders. The message says where it was looked for, and how to get it.
+
+    Examples
+    --------
+    >>> from covey.datasets import load_20newsgroups
+    >>> posts = load_20newsgroups("test")
+    >>> posts.data.shape, str(posts.target_names[0])
+    ((7532, 130107), 'alt.atheism')
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.utils import Bunch
@@ -47,11 +59,10 @@ def load_20newsgroups(
     if subset not in ("train", "test"):
         raise ValueError(f"subset must be 'train' or 'test', got {subset!r}.")
     posts = _posts(data_home, download)
-    vectorizer = TfidfVectorizer(dtype=np.float32)
-    data = vectorizer.fit_transform(posts["train"][0])
     texts, labels = posts[subset]
-    if subset == "test":
-        data = vectorizer.transform(texts)
+    vectorizer = TfidfVectorizer(dtype=np.float32)
+    trained = vectorizer.fit_transform(posts["train"][0])
+    data = trained if subset == "train" else vectorizer.transform(texts)
     names, target = np.unique(labels, return_inverse=True)
     return (data, target) if return_X_y else Bunch(data=data, target=target, target_names=names, texts=texts)
 

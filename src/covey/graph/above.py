@@ -59,9 +59,9 @@ def threshold_graph(
     X : array, CSR matrix, frame or sequence of objects
         The objects, one per row or entry.
     threshold : float
-        The least similarity of a pair in the graph. Memory grows with the number of such pairs.
+        The least similarity of a pair, tau in the paper. Begin with a high one, so that the graph fits into memory.
     similarity : str, callable or Similarity, default="cosine"
-        How similar two objects are; larger means closer.
+        How similar two objects are, as in `covey.CRS`; larger means closer.
     n_jobs : int or None, default=None
         The number of threads for compiled similarities, or of processes for slow Python functions. -1 uses all cores.
     verbose : int, default=0
@@ -75,6 +75,10 @@ def threshold_graph(
     See Also
     --------
     covey.neighbor_graph : The k most similar others of each object.
+
+    Notes
+    -----
+    It takes n (n - 1) / 2 evaluations, twice as many if the similarity is not symmetric, and 12 bytes for each entry.
 
     Examples
     --------

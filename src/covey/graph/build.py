@@ -63,35 +63,34 @@ def neighbor_graph(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> NeighborGraph:
-    """Find the n_neighbors most similar others of each object.
+    """Find the n_neighbors most similar others of each object, under any similarity.
 
     Parameters
     ----------
     X : array, CSR matrix, frame or sequence of objects
         The objects, one per row or entry.
     n_neighbors : int, default=10
-        The length of each list, which is n - 1 if there are no more others.
+        The length of each list, k in the paper, which is n - 1 if there are no more others.
     similarity : str, callable or Similarity, default="cosine"
-        How similar two objects are; larger means closer.
+        How similar two objects are, as in `covey.CRS`; larger means closer.
     method : {"auto", "exact", "nn-descent"}, default="auto"
         "exact" evaluates all pairs. "nn-descent" evaluates few pairs and finds most neighbors. "auto" is exact for up
         to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where all pairs are evaluated about as
         fast as few: for up to 10 000 dense rows, 20 000 CSR rows or 40 000 rows of packed bits under cosine, dot,
         euclidean and jaccard, for up to 5 000 strings under the named similarities, and for precomputed matrices.
     sample_rate, tol : float, default=0.7, 0.001
-        Which share of a list NN-Descent joins in a round, and at which share of changed entries it stops.
-    checkpoint, on_error, timeout : as in `covey.CRS`
-        Precautions for work that takes long. For named similarities the checkpoint keeps the finished graph.
+        Which share of a list NN-Descent joins in a round (rho), and at which share of changes it stops (delta).
+    checkpoint, on_error, timeout : path, str, float, default=None, "raise", None
+        Precautions as in `covey.CRS`. For named similarities the checkpoint keeps the finished graph.
     random_state : int, RandomState instance or None, default=None
         The seed of NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
-    n_jobs : int or None, default=None
-        The number of threads, or of processes for Python callables that take long. -1 uses all cores.
-    verbose : int, default=0
-        1 shows a progress bar.
+    n_jobs, verbose : int, default=None, 0
+        The number of threads, or of processes for slow functions; and whether a progress bar is shown.
 
     Returns
     -------
     NeighborGraph
+        The neighbors of each object. Its description says what it costs, and has examples.
     """
     check_n_neighbors(n_neighbors)
     options = _checked(OPTIONS, sample_rate=sample_rate, tol=tol, n_jobs=n_jobs)

@@ -33,7 +33,9 @@ DENSITY = "hdbscan"
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The clusters that were found.
+    """The clusters that `covey.find_clusters` has found, for `covey.CRS` where nobody has labelled the objects.
+
+    They are communities of the neighbor graph, found by Louvain's method [1]_, or dense places in it.
 
     Attributes
     ----------
@@ -42,6 +44,35 @@ class Clusters:
         that belong to no cluster.
     n_evaluations : int
         How many similarities were computed.
+
+    See Also
+    --------
+    covey.find_clusters : Returns it.
+    covey.neighbor_graph : Makes the graph that clusters are found in.
+
+    Notes
+    -----
+    The cost is that of `covey.neighbor_graph`. Finding communities evaluates no similarity, and its memory is that of
+    the graph. Equal objects are merged before. "hdbscan" puts fewer than 10 distinct objects into no cluster at all.
+
+    References
+    ----------
+    .. [1] V. D. Blondel, J.-L. Guillaume, R. Lambiotte and E. Lefebvre, "Fast unfolding of communities in large
+       networks", Journal of Statistical Mechanics, 2008.
+
+    Examples
+    --------
+    The labels can be passed to a selector as y. Leave out objects that belong to no cluster:
+
+    >>> import covey
+    >>> import numpy as np
+    >>> X = np.array([[9, 1], [8, 1], [1, 7], [1, 8], [1, 9]])
+    >>> found = covey.find_clusters(X, 2, n_neighbors=1)
+    >>> found, found.sizes
+    (Clusters(2 clusters of 5 objects, 0 belong to none), array([3, 2]))
+    >>> kept = found.labels >= 0
+    >>> covey.CRS(2).fit(X[kept], found.labels[kept]).sample_indices_
+    array([3, 0])
     """
 
     labels: Positions
@@ -82,17 +113,23 @@ def find_clusters(
         How many clusters there shall be: communities of the neighbor graph. "auto" lets the modularity of the graph
         decide. "hdbscan" finds dense places by scikit-learn's HDBSCAN, and leaves out objects between them.
     similarity : str, callable or Similarity, default="cosine"
-        How similar two objects are; larger means closer. Communities depend only on who is among whose neighbors.
+        How similar two objects are; larger means closer. Communities depend only on who is among whose neighbors. It
+        may be whatever `covey.neighbor_graph` takes.
     n_neighbors : int, default=15
         How many neighbors of each object are looked at. More give fewer and larger clusters.
     graph : {"auto", "exact", "nn-descent"}, NeighborGraph or sparse matrix, default="auto"
         How the graph is made, or a finished graph. Of a finished one all edges are used, and X is not looked at.
-    random_state, n_jobs, verbose
-        As in `covey.neighbor_graph`.
+    random_state : int, RandomState instance or None, default=None
+        The seed of NN-Descent's draws. Nothing else is random.
+    n_jobs : int or None, default=None
+        The number of threads, or of processes for Python callables that take long. -1 uses all cores.
+    verbose : int, default=0
+        1 shows a progress bar.
 
     Returns
     -------
     Clusters
+        The number of each object's cluster, and how many evaluations it took to find them.
 
     Examples
     --------
@@ -103,9 +140,16 @@ def find_clusters(
     check_n_neighbors(n_neighbors)
     if not isinstance(graph, str):
         return Clusters(_largest_first(_grouped(_between_objects(given_edges(graph)), n_clusters)), 0)
+    options: Any = {"method": graph, "random_state": random_state, "n_jobs": n_jobs, "verbose": verbose}
+    return _clusters_of(X, n_clusters, similarity, n_neighbors, options)
+
+
+def _clusters_of(
+    X: Objects, n_clusters: int | str, similarity: SimilarityLike, n_neighbors: int, options: dict[str, Any]
+) -> Clusters:
+    """Return the clusters in a graph of the distinct objects. The options are those of `neighbor_graph`."""
     collection = collect(X, resolve(similarity))
     distinct = collection.distinct()
-    options: Any = {"method": graph, "random_state": random_state, "n_jobs": n_jobs, "verbose": verbose}
     merged: Any = collection.take(distinct.first)
     made = neighbor_graph(merged, n_neighbors, similarity, **options)
     found = _grouped(made.to_csr(), n_clusters)

@@ -20,6 +20,9 @@ from covey.similarity.types import SparseMatrix
 class NeighborGraph:
     """The k most similar others of each object, best first.
 
+    `covey.neighbor_graph` makes it, and `from_csr` reads one that another library has made. `covey.CRS` takes it as
+    ``graph``, and `covey.cover` picks representatives from it. It is G in the paper.
+
     Attributes
     ----------
     indices : int array of shape (n, k)
@@ -39,6 +42,52 @@ class NeighborGraph:
         What a checkpoint has saved, if there was one.
     n_failed : int
         For how many pairs the similarity has failed, if this did not end the work.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in shape, if a neighbor is no object, or if the similarity of a neighbor is not finite.
+
+    See Also
+    --------
+    covey.neighbor_graph : Makes a graph of objects.
+    covey.threshold_graph : Links all objects that are similar enough.
+
+    Notes
+    -----
+    A graph takes 12 bytes for each neighbor of each object. Its arrays are read-only.
+
+    An exact graph of n objects takes n (n - 1) / 2 evaluations, twice as many if the similarity is not symmetric.
+    NN-Descent [1]_ takes a share of them that falls with n. Memory is O(n k) in both cases. If NN-Descent has probably
+    missed many neighbors, a `sklearn.exceptions.ConvergenceWarning` asks for more neighbors, or for the exact graph. A
+    function of your own that does not do what it is taken to do gives one of covey's own warnings.
+
+    References
+    ----------
+    .. [1] W. Dong, C. Moses and K. Li, "Efficient k-nearest neighbor graph construction for generic similarity
+       measures", Proceedings of the 20th International Conference on World Wide Web, 2011.
+
+    Examples
+    --------
+    >>> import covey
+    >>> graph = covey.neighbor_graph([[1, 0], [1, 0.1], [0.1, 1], [0, 1]], n_neighbors=1)
+    >>> graph
+    NeighborGraph(4 objects, 1 neighbors each, exact, 6 evaluations)
+    >>> graph.indices.ravel(), graph.similarities.ravel().round(3)
+    (array([1, 0, 3, 2], dtype=int32), array([0.995, 0.995, 0.995, 0.995]))
+
+    NN-Descent evaluates a small part of all pairs:
+
+    >>> from sklearn.datasets import load_digits
+    >>> digits = covey.neighbor_graph(load_digits().data, 5, method="nn-descent", random_state=0)
+    >>> digits.n_evaluations < 0.1 * 1797 * 1796 / 2
+    True
+
+    One graph serves many selections, and none of them evaluates a similarity again:
+
+    >>> X = [[1, 0], [1, 0.1], [0.1, 1], [0, 1]]
+    >>> [covey.CRS(1, graph=graph, threshold=t).fit(X).sample_indices_.size for t in (0.9, 0.999)]
+    [2, 4]
     """
 
     indices: Indices
@@ -74,7 +123,27 @@ class NeighborGraph:
         return int(self.indices.shape[1])
 
     def to_csr(self) -> sp.csr_array:
-        """The graph as a CSR array of shape (n, n); row x holds the similarities of x's neighbors."""
+        """Return the graph as a CSR array, for SciPy, scikit-learn and other libraries.
+
+        Returns
+        -------
+        CSR array of shape (n, n)
+            Row x holds the similarities of x's neighbors. A similarity of 0 is stored as well.
+
+        See Also
+        --------
+        from_csr : The way back.
+
+        Examples
+        --------
+        >>> import covey
+        >>> graph = covey.neighbor_graph([[1, 0], [1, 0.1], [0.1, 1], [0, 1]], n_neighbors=1)
+        >>> graph.to_csr().toarray().round(3)
+        array([[0.   , 0.995, 0.   , 0.   ],
+               [0.995, 0.   , 0.   , 0.   ],
+               [0.   , 0.   , 0.   , 0.995],
+               [0.   , 0.   , 0.995, 0.   ]])
+        """
         listed = self.indices >= 0
         starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
         shape = (self.n_objects, self.n_objects)
@@ -102,26 +171,55 @@ class NeighborGraph:
         Returns
         -------
         NeighborGraph
+            The graph; its method is "given" and it has no evaluations.
+
+        Raises
+        ------
+        TypeError
+            If the matrix is not sparse.
+        ValueError
+            If it is not square, holds NaN or infinity, or looks like distances although `from_distance` is not given.
+
+        See Also
+        --------
+        to_csr : The way back.
+
+        Examples
+        --------
+        Neighbors that scikit-learn has found, with their distances:
+
+        >>> import covey
+        >>> from sklearn.neighbors import kneighbors_graph
+        >>> X = [[0.0], [1.0], [5.0]]
+        >>> distances = kneighbors_graph(X, n_neighbors=1, mode="distance")
+        >>> graph = covey.NeighborGraph.from_csr(distances, from_distance="inverse")
+        >>> graph.indices.ravel(), graph.similarities.ravel()
+        (array([1, 0, 1], dtype=int32), array([0.5, 0.5, 0.2]))
         """
         csr = check_graph(matrix, from_distance)
         if n_neighbors is not None:
             check_n_neighbors(n_neighbors)
-        n = csr.shape[0]
-        rows = np.repeat(np.arange(n), np.diff(csr.indptr))
-        others = rows != csr.indices
-        rows, columns, values = rows[others], csr.indices[others], csr.data[others].astype(np.float64)
-        if from_distance is not None:
-            values = CONVERSIONS[from_distance](values)
-        degrees = np.bincount(rows, minlength=n)
-        size = max(int(degrees.max(initial=0)), 1)
-        size = size if n_neighbors is None else min(size, n_neighbors)
-        order = np.lexsort((columns, -values, rows))
-        rank = np.arange(rows.size) - np.repeat(np.cumsum(degrees) - degrees, degrees)
-        kept = rank < size
-        lists = NeighborLists.empty(n, size)
-        lists.indices[rows[kept], rank[kept]] = columns[order][kept]
-        lists.similarities[rows[kept], rank[kept]] = values[order][kept]
-        return cls(lists.indices, lists.similarities)
+        return cls(*_lists_of(csr, n_neighbors, from_distance))
+
+
+def _lists_of(csr: sp.csr_array, n_neighbors: int | None, from_distance: str | None) -> tuple[Indices, Floats]:
+    """Return the neighbors and similarities of a checked graph, as lists of equal length."""
+    n = csr.shape[0]
+    rows = np.repeat(np.arange(n), np.diff(csr.indptr))
+    others = rows != csr.indices
+    rows, columns, values = rows[others], csr.indices[others], csr.data[others].astype(np.float64)
+    if from_distance is not None:
+        values = CONVERSIONS[from_distance](values)
+    degrees = np.bincount(rows, minlength=n)
+    size = max(int(degrees.max(initial=0)), 1)
+    size = size if n_neighbors is None else min(size, n_neighbors)
+    order = np.lexsort((columns, -values, rows))
+    rank = np.arange(rows.size) - np.repeat(np.cumsum(degrees) - degrees, degrees)
+    kept = rank < size
+    lists = NeighborLists.empty(n, size)
+    lists.indices[rows[kept], rank[kept]] = columns[order][kept]
+    lists.similarities[rows[kept], rank[kept]] = values[order][kept]
+    return lists.indices, lists.similarities
 
 
 GraphLike = str | NeighborGraph | SparseMatrix

@@ -59,7 +59,7 @@ def check_class(estimator: Any) -> Any:
     if not (_is_savable(cls) and found):
         raise TypeError(
             f"estimator must be one of covey's estimators or an instance of a subclass of Selector, got {cls.__name__} "
-            f"of module {cls.__module__}."
+            f"of module {cls.__module__}; save the covey estimator inside it, such as the last step of a pipeline."
         )
     others = [other for other in found if _definition(other) != _definition(cls)]
     if others:

@@ -43,7 +43,7 @@ UPGRADES = {1: format_1.upgrade}
 
 
 def load(path: str | os.PathLike[str] | BinaryIO, similarity: Any = None) -> Fitted:
-    """Read what `save` wrote.
+    """Read a fitted selector or classifier that `covey.save` wrote. No code from the file is run.
 
     Parameters
     ----------
@@ -61,6 +61,35 @@ def load(path: str | os.PathLike[str] | BinaryIO, similarity: Any = None) -> Fit
     ------
     FileFormatError
         If the file was not written by `save`, is damaged, or holds an estimator of a class that is not defined.
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file needs a similarity and none is passed, or if one is passed that it does not need.
+
+    See Also
+    --------
+    covey.save : Writes the file.
+
+    Notes
+    -----
+    Nothing in a file is believed: its values pass the same checks as those of a fit, and it may claim no more memory
+    than its size justifies. A function of your own that served as similarity is not in it, because that would be code.
+    Files of earlier versions are read as well.
+
+    Examples
+    --------
+    The file of a model whose similarity is a function of your own needs that function again:
+
+    >>> import covey, tempfile
+    >>> def nearness(a, b):
+    ...     return -abs(a - b)
+    >>> model = covey.NearestPrototypeClassifier(covey.CRS(1, similarity=nearness))
+    >>> model = model.fit([1, 2, 8, 9], ["low", "low", "high", "high"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     covey.save(model, f"{folder}/numbers.covey")
+    ...     again = covey.load(f"{folder}/numbers.covey", similarity=nearness)
+    >>> again.predict([3, 7])
+    array(['low', 'high'], dtype='<U4')
     """
     return ModelFile(path).load(similarity)
 

@@ -36,10 +36,22 @@ def save(estimator: Any, path: str | os.PathLike[str] | BinaryIO, notes: Any = N
     Parameters
     ----------
     estimator : selector or classifier
+        It must be fitted.
     path : path or binary file
         Where it is written to. A file that is open for writing bytes may also be a pipe, and stays open.
     notes : optional
         Anything made of such values that is to be kept beside the estimator.
+
+    Raises
+    ------
+    ValueError
+        If the estimator is not fitted, or could not be loaded again as it is.
+    TypeError
+        If a representative or a note is an object that files cannot hold. The message names it.
+
+    See Also
+    --------
+    covey.load : Reads the file again.
 
     Examples
     --------
@@ -59,6 +71,11 @@ def save(estimator: Any, path: str | os.PathLike[str] | BinaryIO, notes: Any = N
     writer = EstimatorWriter()
     encoded = {"content": writer.estimator(estimator), "notes": writer.encode(notes, "notes")}
     content = json.dumps({"format": FORMAT, **encoded, "callable": writer.similarities.callable}).encode()
+    _write_to(path, content, writer)
+
+
+def _write_to(path: str | os.PathLike[str] | BinaryIO, content: bytes, writer: Writer) -> None:
+    """Write the JSON part and the arrays to a path, whole or not at all, or to an open file."""
     if isinstance(path, str | os.PathLike):
         with whole(path) as temporary, temporary.open("r+b") as file:
             _write_packed(file, content, writer)

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from covey.arrays import Positions
+from covey.notebook import InNotebooks
 from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.executor import reaches_other_machines
@@ -65,7 +66,7 @@ class Selection:
     n_pairs: int
 
 
-class Selector(CallbackSupportMixin, BaseEstimator, ABC):
+class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
     """Base class of all selectors. A subclass says which members represent a cluster.
 
     A subclass has to define `select`, and may have parameters of its own, as any estimator of scikit-learn. Everything
@@ -80,9 +81,14 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     prototypes_ : dict
         The `Prototype` of each label. Without labels, all objects are cluster 0.
     n_evaluations_ : int
-        How many similarities were computed.
+        How many similarities were computed. It is S in the paper.
     scan_rate_ : float
         `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
+
+    Raises
+    ------
+    TypeError
+        If a subclass does not define `select`.
 
     See Also
     --------
@@ -138,6 +144,12 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         -------
         Selector
             The selector itself.
+
+        Examples
+        --------
+        >>> import covey
+        >>> covey.DeltaMedoids(delta=0.9).fit([[9, 1], [8, 1], [1, 8], [1, 9]]).sample_indices_
+        array([0, 2])
         """
         return self._fit(X, y)
 
@@ -174,6 +186,17 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
             covers the row; then `representative` is the most similar one of its cluster. This needs the library
             pandas.
 
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the selector is not fitted.
+        ValueError
+            If X has not as many objects as that of the fit.
+
+        Notes
+        -----
+        It takes one evaluation for each row, and for an uncovered row one more for each representative of its cluster.
+
         Examples
         --------
         >>> import covey
@@ -204,6 +227,15 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
             The selected objects, in the order of `sample_indices_`.
         y_selected : of the type of y
             Their labels, or None if `y` is None.
+
+        Examples
+        --------
+        >>> import covey
+        >>> words, labels = ["cat", "cart", "care", "dog", "dodge", "lodge"], ["c", "c", "c", "d", "d", "d"]
+        >>> def shared_letters(a, b):
+        ...     return len(set(a) & set(b)) / len(set(a) | set(b))
+        >>> covey.CRS(2, similarity=shared_letters).fit_resample(words, labels)
+        (['cart', 'dodge'], ['c', 'd'])
         """
         self.fit(X, y)
         rows = self.sample_indices_

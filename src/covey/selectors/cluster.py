@@ -14,8 +14,9 @@ from covey.similarity.space import Space
 
 
 class Cluster:
-    """The objects that share a label. Equal members are merged into one object, unless `merged` is False.
+    """The objects that share a label, as a selector of your own sees them.
 
+    Equal members are merged into one object, unless `merged` is False.
     `Selector.fit` makes the clusters and passes them to `select`. A selector asks `space` for similarities of distinct
     objects, which are numbered from 0, and returns what `prototype` makes of its choice.
 
@@ -59,6 +60,10 @@ class Cluster:
     included : int array
         The numbers of the distinct objects that must be representatives.
 
+    See Also
+    --------
+    covey.Selector : Its method `select` gets a cluster.
+
     Examples
     --------
     >>> import covey
@@ -93,7 +98,21 @@ class Cluster:
     def of_members(cls, label: Hashable, members: Positions, collection: Collection, *options: Any) -> "Cluster":
         """Make a cluster whose members are all objects of a collection, while their numbers are rows of a larger X.
 
-        The options are the further arguments of the class.
+        Parameters
+        ----------
+        label : hashable
+            The label that the members share.
+        members : int array
+            The rows of the larger X, in ascending order.
+        collection : Collection
+            The members.
+        *options
+            The further arguments of the class, in their order.
+
+        Returns
+        -------
+        Cluster
+            The cluster, whose `whole` is the members alone.
         """
         cluster = cls(label, members, collection, *options)
         cluster.collection = collection

@@ -33,23 +33,25 @@ from covey.similarity.types import Labels, Objects
 
 
 class CRS(Selector):
-    """Cluster representatives selection.
+    """Cluster representatives selection: pick the few members that cover each cluster, under any similarity.
 
-    CRS makes three steps in each cluster. It builds the graph of the k most similar others of each object. It drops the
-    edges that are less similar than the cluster's homogeneity. Then it picks, one by one, the object that most
-    uncovered objects have among their neighbors, until nearly all objects are covered.
+    CRS [1]_ makes three steps in each cluster. It builds the graph of the k most similar others of each object. It
+    drops the edges that are less similar than the cluster's homogeneity. Then it picks, one by one, the object that
+    most uncovered objects have among their neighbors, until nearly all objects are covered.
 
     Parameters
     ----------
     n_neighbors : int, "auto" or None, default=10
-        The number k of neighbors. More neighbors give fewer representatives. "auto" is max(5, floor(sqrt((n - 1) / (2
-        log2 n)))) in a cluster of n objects. No object has more than n - 1 neighbors. None takes all objects that reach
-        the threshold as neighbors, so that with ``coverage=1`` every object has a representative that is at least so
-        similar. All pairs are then compared, and memory grows with the number of pairs that reach the threshold.
+        The number of neighbors, which is k in the paper. More neighbors give fewer representatives. "auto" is max(5,
+        floor(sqrt((n - 1) / (2 log2 n)))) in a cluster of n objects. No object has more than n - 1 neighbors. None
+        takes all objects that reach the threshold as neighbors, so that with ``coverage=1`` every object has a
+        representative that is at least so similar. All pairs are then compared, and memory grows with the number of
+        pairs that reach the threshold.
     coverage : float, default=0.95
-        The share of each cluster to cover, in (0, 1]. It is not used if `size` is given.
+        The share of each cluster to cover, in (0, 1]. It is epsilon in the paper. It is not used if `size` is given.
     threshold : "homogeneity", float or None, default="homogeneity"
-        Edges that are less similar than this are dropped. None keeps all edges.
+        Edges that are less similar than this are dropped, which is tau in the paper. "homogeneity" is the mean
+        similarity h of the pairs of the cluster. None keeps all edges.
     similarity : str, callable or Similarity, default="cosine"
         A name that `covey.similarity_names` lists, a function s(a, b), or what `covey.batched` or `covey.from_distance`
         returns. It is "precomputed" if X is a matrix of similarities.
@@ -72,14 +74,15 @@ class CRS(Selector):
         Whether to look for fewer representatives of the same coverage after the greedy choice. It drops what is not
         needed and replaces two representatives by one. The result is never larger and is always the same. It takes a
         quarter of a second for 6 000 objects.
-    sample_rate, tol : float, default=0.7, 0.001
-        Parameters of NN-Descent: the share of the list entries that are joined in a round, and the share of changed
-        entries at which it stops.
+    sample_rate : float, default=0.7
+        The share of the list entries that NN-Descent joins in a round, in (0, 1]. It is rho in the paper.
+    tol : float, default=0.001
+        The share of changed entries at which NN-Descent stops, in [0, 1]. It is delta in the paper.
     checkpoint : path or None, default=None
         A file that keeps what the fit has paid for, so that the same call goes on where it was stopped, by whatever. It
         keeps every pair that a function of your own has evaluated; these pairs also serve later fits with other
         parameters, or with more objects. For named similarities it keeps finished clusters. Only one fit at a time can
-        use the file. `docs/reliability.md` says more.
+        use the file.
     on_error : {"raise", "lowest"}, default="raise"
         What happens if the similarity fails for a pair: if it raises an error, returns no finite number, or exceeds
         `timeout`. "raise" ends the fit with an error that names the two objects. With "lowest" the pair counts as
@@ -104,13 +107,48 @@ class CRS(Selector):
     prototypes_ : dict
         The `Prototype` of each label. Without labels, all objects are cluster 0.
     n_evaluations_ : int
-        How many similarities were computed.
+        How many similarities were computed. It is S in the paper.
     scan_rate_ : float
         `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
     checkpoint_ : CheckpointReport
         How many evaluations the checkpoint has saved. It is there only if there is a checkpoint.
     n_failed_ : int
         How many evaluations have failed. It is there only if ``on_error="lowest"``.
+
+    Raises
+    ------
+    ValueError
+        At `fit`, if a parameter has a value that is not allowed, if X does not fit the similarity, if y or a given
+        graph is not as long as X, or if `size` allows for fewer representatives than there are clusters.
+    TypeError
+        At `fit`, if a function of your own returns no finite real number for a pair. The message names the objects.
+    OtherRunError
+        At `fit`, if the checkpoint was made with other data, another similarity or other parameters.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        If NN-Descent has probably missed many neighbors. Ask for more neighbors, or pass ``graph="exact"``.
+    AsymmetryWarning, NondeterminismWarning, OneProcessWarning, FailedPairsWarning
+        If a function of your own does not do what it is taken to do. Each says what to change.
+
+    See Also
+    --------
+    covey.NearestPrototypeClassifier : Classifies by the most similar representative.
+    covey.Sharpened : Moves representatives to where they tell classes apart.
+    covey.dask.CRS : The same on a Dask cluster.
+    covey.cover : The greedy choice alone, for a graph of your own.
+
+    Notes
+    -----
+    The similarity need not be a metric, nor symmetric. An exact graph takes n (n - 1) / 2 evaluations in a cluster of n
+    objects. NN-Descent takes a share of them that falls with n; "auto" uses it where that pays. Memory beyond the data
+    is O(n k). If the graph is approximate, coverage counts the edges that it has found.
+
+    References
+    ----------
+    .. [1] J. Hlaváč, M. Kopp and J. Kohout, "Cluster Representatives Selection in Non-Metric Spaces for Nearest
+       Prototype Classification", arXiv:2107.01345, 2021.
 
     Examples
     --------
@@ -121,6 +159,13 @@ class CRS(Selector):
     >>> selector = covey.CRS(n_neighbors=2, similarity=shared_letters).fit(words)
     >>> [words[i] for i in selector.sample_indices_]
     ['dodge', 'cart']
+
+    Each label has a prototype of its own, and a budget is shared by all of them:
+
+    >>> labels = ["c", "c", "c", "d", "d", "d"]
+    >>> selector = covey.CRS(n_neighbors=2, similarity=shared_letters, size=3).fit(words, labels)
+    >>> {label: [words[i] for i in found.indices] for label, found in selector.prototypes_.items()}
+    {'c': ['cart', 'care'], 'd': ['dodge']}
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -209,6 +254,17 @@ class CRS(Selector):
         -------
         CRS
             The selector itself.
+
+        Examples
+        --------
+        A representative that must be there, and members that need not be covered:
+
+        >>> import covey
+        >>> X = [[9, 1], [8, 1], [1, 7], [1, 8], [1, 9]]
+        >>> covey.CRS(2).fit(X, include=[4]).sample_indices_
+        array([4, 0])
+        >>> covey.CRS(2).fit(X, sample_weight=[1, 1, 0, 0, 0]).sample_indices_
+        array([0])
         """
         return self._fit(X, y, sample_weight=sample_weight, include=include)
 
@@ -263,7 +319,6 @@ class CRS(Selector):
         return self._given is None or self.threshold == "homogeneity"
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        """Select the representatives of one cluster."""
         return self._select_with_details(cluster, rng)[0]
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Any]:

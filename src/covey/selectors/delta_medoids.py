@@ -47,7 +47,10 @@ STOPPED_BY = {"unchanged", "cycle", "max_iter", "one_shot"}
 
 
 class DeltaMedoids(Selector):
-    """Finds representatives such that every object is within delta of one of them.
+    """Find representatives such that every object is within delta of one of them.
+
+    Delta-medoids [1]_ spreads representatives evenly over a cluster, where CRS follows its density. Use it if every
+    object must have a representative that is similar enough.
 
     Parameters
     ----------
@@ -101,6 +104,18 @@ class DeltaMedoids(Selector):
     n_failed_ : int
         How many evaluations have failed. It is there only if ``on_error="lowest"``.
 
+    Raises
+    ------
+    MemoryError
+        At `fit`, if the similarities of a cluster would take more memory than the machine has. Use `covey.CRS`.
+    ValueError
+        At `fit`, if a parameter has a value that is not allowed, or if X or y does not fit.
+
+    See Also
+    --------
+    covey.CRS : Takes fewer evaluations, and memory that grows with n. With ``n_neighbors=None`` and ``coverage=1`` it
+        gives the same guarantee.
+
     Notes
     -----
     The result depends on the order of the objects. All similarities that were computed are kept. This takes 4 n^2 bytes
@@ -108,8 +123,8 @@ class DeltaMedoids(Selector):
 
     References
     ----------
-    E. Liebman, B. Chor and P. Stone, "Representative Selection in Nonmetric Datasets", Applied Artificial Intelligence
-    29 (2015).
+    .. [1] E. Liebman, B. Chor and P. Stone, "Representative Selection in Nonmetric Datasets", Applied Artificial
+       Intelligence 29 (2015).
 
     Examples
     --------
@@ -174,7 +189,6 @@ class DeltaMedoids(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        """Select the representatives of one cluster."""
         return self._select_with_details(cluster, rng)[0]
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, tuple[int, str]]:

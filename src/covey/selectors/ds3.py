@@ -70,8 +70,10 @@ class Details(NamedTuple):
 
 
 class DS3(Selector):
-    """Finds representatives by sparse optimisation over all pairs of objects, and certifies how close to the optimum
-    they are.
+    """Find representatives by sparse optimisation over all pairs, and certify how close to the optimum they are.
+
+    DS3 [1]_ finds very few representatives that stand for all objects as cheaply as possible. It is the dearest method:
+    use it for small clusters.
 
     Parameters
     ----------
@@ -92,8 +94,10 @@ class DS3(Selector):
     outliers : bool, default=False
         Whether objects may stay without a representative and become outliers. For an object this costs beta * exp(-m /
         sigma), where m is the least cost above 0 of representing it.
-    beta, sigma : float, default=1, 1
-        How dear outliers are. The defaults are those of the toolbox of the DS3 authors.
+    beta : float, default=1
+        How dear outliers are, above 0. The default is that of the toolbox of the DS3 authors.
+    sigma : float, default=1
+        How fast an outlier becomes cheaper with its least cost, above 0. The default has the same source.
     tol : float, default=1e-3
         The relative duality gap at which iterations stop for p = 2. A larger gap at the end gives a warning for any p.
     max_iter : int, default=3000
@@ -138,6 +142,22 @@ class DS3(Selector):
     n_failed_ : int
         How many evaluations have failed. It is there only if ``on_error="lowest"``.
 
+    Raises
+    ------
+    MemoryError
+        At `fit`, if a cluster needs more memory than the machine has. Use `covey.CRS`.
+    ValueError
+        At `fit`, if a parameter has a value that is not allowed, such as ``p=2`` without `alpha`.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        If a solver has stopped at a gap above `tol`. The message says what to change.
+
+    See Also
+    --------
+    covey.CRS : Takes fewer evaluations, and memory that grows with n.
+
     Notes
     -----
     The costs of all pairs are kept in single precision. With p = inf a cluster of n objects takes 4 n^2 bytes (144 MB
@@ -148,8 +168,8 @@ class DS3(Selector):
 
     References
     ----------
-    E. Elhamifar, G. Sapiro and S. S. Sastry, "Dissimilarity-Based Sparse Subset Selection", IEEE Transactions on
-    Pattern Analysis and Machine Intelligence 38 (2016).
+    .. [1] E. Elhamifar, G. Sapiro and S. S. Sastry, "Dissimilarity-Based Sparse Subset Selection", IEEE Transactions
+       on Pattern Analysis and Machine Intelligence 38 (2016).
 
     Examples
     --------
@@ -227,7 +247,6 @@ class DS3(Selector):
             raise ValueError("p must be inf with a budget, got 2; pass alpha for the regularised form.")
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        """Select the representatives of one cluster."""
         return self._select_with_details(cluster, rng)[0]
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Details]:

@@ -17,6 +17,7 @@ def members_of(selector: Any, collection: Collection) -> Any:
     n = sum(prototype.members.size for prototype in selector.prototypes_.values())
     if len(collection) != n:
         raise ValueError(f"X must be what was passed to fit, which had {n} objects, got {len(collection)}.")
+    collection = collection.prepared()  # parts of it are compared with each other
     labels = np.empty(n, dtype=object)
     representatives, ranks, covered = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp), np.empty(n, dtype=bool)
     similarities: Floats = np.empty(n)

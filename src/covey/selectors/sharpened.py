@@ -61,7 +61,7 @@ the loss only a little. It was set on Fashion-MNIST and 20 Newsgroups; no table 
 
 
 class Sharpened(Selector):
-    """Representatives that tell the classes apart, made from those of another selector.
+    """Move the representatives of another selector to where they tell the classes apart.
 
     CRS and most other selectors look at each class alone. This one looks at all classes together: it exchanges
     representatives for other objects, of any class, so that the nearest representative of an object belongs to the
@@ -144,10 +144,11 @@ class Sharpened(Selector):
     Notes
     -----
     The margin of an object is its similarity to the nearest representative of its own class, less that to the nearest
-    one of all other classes. Margins are exact, which takes n |R| evaluations at the beginning and n for every
-    representative that is exchanged, for n objects and |R| representatives. The neighbor graph is exact or made by
+    one of all other classes. Exact margins take n r evaluations at the beginning and n for every representative that
+    is exchanged, for n objects and r representatives. The neighbor graph is exact or made by
     NN-Descent, as in `covey.neighbor_graph`. Memory is O(n n_neighbors); a function of your own also takes up to 64
-    bytes for each pair that it has evaluated.
+    bytes for each pair that it has evaluated. A single class gives a UserWarning and is left as it is, and a `size`
+    below the number of classes is a ValueError.
 
     Examples
     --------
@@ -227,7 +228,7 @@ class Sharpened(Selector):
         return {name: inner[name] if value == left_open[name] else value for name, value in own.items()}
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        """Select representatives of one cluster as the inner selector does; there is nothing to tell it apart from."""
+        # The inner selector decides alone, because there is nothing to tell a single cluster apart from.
         return self._inner().select(cluster, rng)
 
     def _inner(self) -> Selector:

@@ -15,7 +15,9 @@ from covey.similarity.similarity import SimilarityLike
 
 
 class RandomSelector(Selector):
-    """Draws representatives of each cluster at random, without replacement. Any other method should do better.
+    """Draw representatives of each cluster at random, without replacement. Any other method should do better.
+
+    It costs nothing, and says how much of a result is due to the mere number of representatives.
 
     Parameters
     ----------
@@ -42,6 +44,15 @@ class RandomSelector(Selector):
         0, because no similarity is computed.
     scan_rate_ : float
         0, for the same reason.
+
+    Raises
+    ------
+    ValueError
+        At `fit`, if a parameter has a value that is not allowed, or if the dict `n` lacks a label.
+
+    See Also
+    --------
+    covey.KeepAll : Keeps everything, the other end of a comparison.
 
     Examples
     --------
@@ -75,7 +86,6 @@ class RandomSelector(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        """Draw the representatives of one cluster."""
         size = cluster.members.size
         n: Any = self.n
         if isinstance(n, Mapping):
@@ -90,7 +100,9 @@ class RandomSelector(Selector):
 
 
 class KeepAll(Selector):
-    """Every object represents itself, so that nearest prototype classification becomes nearest neighbor classification.
+    """Keep every object, so that nearest prototype classification becomes nearest neighbor classification.
+
+    A fit evaluates no similarity. Use it to see what a selection loses, or gains, against all objects.
 
     Parameters
     ----------
@@ -111,6 +123,10 @@ class KeepAll(Selector):
     scan_rate_ : float
         0, for the same reason.
 
+    See Also
+    --------
+    covey.RandomSelector : Keeps a random part.
+
     Examples
     --------
     >>> import covey
@@ -125,7 +141,6 @@ class KeepAll(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        """Keep all members of one cluster."""
         return standing_for_themselves(cluster, cluster.members)
 
 

@@ -7,9 +7,9 @@ Data goes through the files in this order:
 2. `collect.py` turns X into a collection: X under a similarity, checked and prepared once. `collection.py` says what
    every collection can do, and `collections/` has one class for each kind of objects.
 3. `inputs.py`, `frames.py`, `numbers.py`, `bits.py`, `matrices.py` and `missing.py` check and convert X for the
-   collections: they recognise the kind of X, read pandas and polars frames, make arrays of numbers, know packed bits,
-   check the indices of sparse matrices, and find missing values. `encoding.py` makes rows of `mixed.py` of tables that
-   hold numbers, categories and missing values.
+   collections: they recognise the kind of X, read frames of pandas, polars and Arrow, make arrays of numbers, know
+   packed bits, check the indices of sparse matrices, and find missing values. `encoding.py` makes rows of `mixed.py` of
+   tables that hold numbers, categories and missing values.
 4. `equal.py` finds equal objects, which are merged into one object with a multiplicity. `content.py` writes objects as
    bytes that are the same in every process, and `fingerprints.py` makes of them short values that say whether data and
    similarities are the same. `remembered.py` keeps the similarities of a costly function, so that no pair is evaluated

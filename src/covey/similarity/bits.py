@@ -29,6 +29,13 @@ class PackedBits(np.ndarray[Any, np.dtype[Any]]):
     values : array of shape (n_objects, n_columns), of type uint8 or uint64
         The packed bits. They are not copied.
 
+    Raises
+    ------
+    TypeError
+        If the array has another type. Pack rows of 0 and 1 by ``np.packbits(X, axis=1)``.
+    ValueError
+        If the array does not have two dimensions.
+
     Notes
     -----
     RDKit packs its fingerprints as well. Given a list of its molecules::

@@ -53,7 +53,28 @@ Keys = NDArray[np.uint64]
 
 
 class OtherRunError(ValueError):
-    """A checkpoint was made with other data, with another similarity or with other parameters. The message names it."""
+    """A checkpoint was made with other data, with another similarity or with other parameters.
+
+    It is a ValueError. The message names the file and what is different. Choose another file, or remove the old one if
+    nobody needs it. A file that is refused keeps all its evaluations.
+
+    See Also
+    --------
+    covey.CRS : Says which runs may share a checkpoint.
+
+    Examples
+    --------
+    >>> import covey, tempfile
+    >>> def nearness(a, b):
+    ...     return -abs(a - b)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     selector = covey.CRS(2, similarity=nearness, checkpoint=f"{folder}/numbers").fit([1, 2, 4, 8])
+    ...     try:
+    ...         selector.fit([100, 200, 300])
+    ...     except covey.OtherRunError as error:
+    ...         print(str(error).partition(", but")[0])
+    checkpoint must be of the same data
+    """
 
     names_file = True
 

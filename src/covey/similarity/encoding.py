@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.arrays import Floats
-from covey.similarity.frames import columns, is_frame, is_number_type
+from covey.similarity.frames import columns, is_frame, is_number_type, names
 from covey.similarity.missing import is_missing
 from covey.similarity.mixed import MISSING, UNSEEN, MixedRows
 from covey.similarity.similarity import LARGEST_TERM
@@ -87,7 +87,7 @@ class _Table:
     def of(cls, X: Any, keys: list[Any] | None = None) -> "_Table":
         """Take X apart. If keys are given and the rows are dicts, only the columns with these keys are taken."""
         if is_frame(X):
-            return cls(columns(X), int(X.shape[0]), list(X.columns))
+            return cls(columns(X), int(X.shape[0]), names(X))
         if isinstance(X, Sequence | np.ndarray) and len(X) and isinstance(X[0], Mapping):
             _check_all(X, Mapping, "dicts")
             keys = list(dict.fromkeys(key for row in X for key in row)) if keys is None else keys

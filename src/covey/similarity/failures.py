@@ -32,8 +32,17 @@ taste: a typing error in a function should not cost a day."""
 class FailedPairsWarning(UserWarning):
     """A similarity has failed for some pairs, which count as least similar because of ``on_error="lowest"``.
 
+    The message tells how many pairs there were and describes the first five. A fit sets `n_failed_` to their number. If
+    the first 100 pairs all fail, the fit ends with a RuntimeError all the same, because then the function is at fault.
+
+    See Also
+    --------
+    covey.CRS : Says what counts as a failure.
+
     Examples
     --------
+    This function divides by zero for two equal numbers of different types, which are not merged:
+
     >>> import warnings
     >>> import covey
     >>> def nearness(a, b):

@@ -22,6 +22,9 @@ def homogeneity(
 ) -> Homogeneity:
     """Return the mean similarity of all pairs of objects, which is the default threshold of CRS.
 
+    It is h in the paper. A cluster whose objects are all much alike has a homogeneity near that of an object with
+    itself.
+
     Parameters
     ----------
     X : array, CSR matrix, frame or sequence of objects
@@ -37,13 +40,21 @@ def homogeneity(
     Returns
     -------
     Homogeneity
-        The mean, its standard error, and the number of evaluations.
+        The mean, its standard error, and the number of evaluations. It also says what the mean costs.
 
     Examples
     --------
     >>> import covey
     >>> covey.homogeneity([[1, 0], [1, 0], [0, 1]]).value
     0.3333333333333333
+
+    A sample of pairs, with its standard error:
+
+    >>> import numpy as np
+    >>> points = np.random.default_rng(0).random((1000, 3))
+    >>> found = covey.homogeneity(points, "euclidean", random_state=0)
+    >>> round(found.value, 2), round(found.standard_error, 3), found.n_evaluations
+    (0.62, 0.002, 2000)
     """
     if not (isinstance(n_pairs, Integral) and n_pairs >= 2):
         raise ValueError(f"n_pairs must be an int of at least 2, got {n_pairs!r}.")

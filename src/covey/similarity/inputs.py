@@ -19,12 +19,18 @@ def check_input(X: Any) -> Any:
     A single column of a frame becomes a list.
     """
     refuse_masked(X, "X")
-    if hasattr(X, "to_list") and not is_frame(X):
-        X = X.to_list()  # a pandas or polars Series
+    if not is_frame(X):
+        X = _listed(X)
     array_like = is_frame(X) or sp.issparse(X) or hasattr(X, "__array__")
     if not array_like or (isinstance(X, np.ndarray) and X.ndim < 2):
         _check_sequence(X)
     return X
+
+
+def _listed(X: Any) -> Any:
+    """Return a series of pandas or polars, or an array of Arrow, as a list, and anything else as it is."""
+    listing = next((name for name in ("to_list", "to_pylist") if hasattr(X, name)), None)
+    return X if listing is None else getattr(X, listing)()
 
 
 def are_profiles(X: Any) -> bool:
@@ -59,6 +65,8 @@ def take_rows(X: Any, rows: Positions) -> Any:
 
     Only a sparse matrix of a format that cannot be indexed becomes CSR.
     """
+    if hasattr(X, "to_pylist"):
+        return X.take(rows)  # Arrow's tables and arrays
     if sp.issparse(X) and X.format not in ("csr", "csc", "lil"):
         X = X.tocsr()
     return type(X)(X[row] for row in rows) if type(X) in (list, tuple) else _safe_indexing(X, rows)

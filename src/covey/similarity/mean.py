@@ -34,7 +34,7 @@ that equals the true mean must not fall below the threshold. The rounding of a m
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """The mean similarity of a cluster's pairs.
+    """The mean similarity of a cluster's pairs, as `covey.homogeneity` returns it.
 
     Attributes
     ----------
@@ -44,6 +44,16 @@ class Homogeneity:
         The standard error of the mean. It is 0 if the mean is exact.
     n_evaluations : int
         How many similarities were computed for it.
+
+    See Also
+    --------
+    covey.homogeneity : Computes it.
+
+    Notes
+    -----
+    Under "cosine" and "dot", and for a precomputed matrix, the mean follows from sums over the objects, exactly and
+    without an evaluation. For other similarities it takes all pairs of up to 200 objects, and a sample of the pairs of
+    more, 2 000 by default.
 
     Examples
     --------

@@ -208,9 +208,17 @@ def register_similarity(name: str, similarity: "Measure | Similarity | Callable[
         may be passed as ``similarity`` is allowed, too: a callable s(a, b), or what `covey.batched` or
         `covey.from_distance` returns.
 
+    Raises
+    ------
+    ValueError
+        If the name is taken, by one of covey's own similarities or by another one of yours.
+    TypeError
+        If the name is not a string, or is empty.
+
     See Also
     --------
     covey.similarity_names : List all names.
+    covey.Measure : A similarity that compiled code computes.
 
     Examples
     --------
@@ -264,6 +272,9 @@ def batched(
 ) -> Similarity:
     """Make a similarity of a function that scores many pairs in one call.
 
+    Use it where a call for many pairs costs little more than a call for one, as with array operations, a neural network
+    or a service. An evaluation is still one pair.
+
     Parameters
     ----------
     function : callable
@@ -277,7 +288,12 @@ def batched(
     Returns
     -------
     Similarity
-        It can be passed as ``similarity`` to any selector.
+        It can be passed as ``similarity`` to any selector. A fit raises TypeError if the function does not return one
+        finite real number for each pair.
+
+    See Also
+    --------
+    covey.Similarity : Wraps a function of a single pair.
 
     Examples
     --------
@@ -301,6 +317,9 @@ def from_distance(
 ) -> Similarity:
     """Make a similarity of a distance.
 
+    covey knows only similarities, for which larger means closer. This is the one place where distances come in. The
+    distance need not be a metric, but it must not be negative.
+
     Parameters
     ----------
     distance : str or callable
@@ -317,7 +336,12 @@ def from_distance(
     Returns
     -------
     Similarity
-        It can be passed as ``similarity`` to any selector.
+        It can be passed as ``similarity`` to any selector. A fit raises ValueError if a distance is negative.
+
+    Raises
+    ------
+    ValueError
+        If `how` or the name of the distance is unknown, or if what is passed is a similarity already.
 
     Examples
     --------
@@ -333,14 +357,19 @@ def from_distance(
         return Similarity("precomputed", kind="matrix", conversion=how)
     if isinstance(distance, str) and distance in DISTANCES:
         return Similarity(distance, kind="rows", conversion=how)
+    made = _convert_function(distance, how)
+    return made if symmetric is None else replace(made, symmetric=symmetric, declared=True)
+
+
+def _convert_function(distance: Any, how: str) -> Similarity:
+    """Return the similarity that is made of a function, or raise ValueError if this is none."""
     if not callable(distance) and not isinstance(distance, Similarity):
         taken = sorted([*DISTANCES, "precomputed"])
         raise ValueError(f"distance must be a callable or one of {taken}, got {distance!r}.")
     base = distance if isinstance(distance, Similarity) else resolve(distance)
     if base.conversion is not None or base.kind not in ("objects", "batches"):
         raise ValueError(f"distance must be a name, a callable d(a, b) or covey.batched(d), got {distance!r}.")
-    made = replace(base, conversion=how)
-    return made if symmetric is None else replace(made, symmetric=symmetric, declared=True)
+    return replace(base, conversion=how)
 
 
 def similarity_names() -> list[str]:
@@ -351,11 +380,24 @@ def similarity_names() -> list[str]:
     list of str
         The names, sorted. Those given by `covey.register_similarity` are among them.
 
+    See Also
+    --------
+    covey.from_distance : Takes the names of distances.
+
+    Notes
+    -----
+    Rows of numbers, sets and dicts of numbers are compared by "cosine", "dot", "euclidean", which is 1 / (1 + d),
+    "hamming", the share of equal columns, "jaccard", the common share of the union of two sets or rows of 0 and 1, and
+    "ruzicka", the same for numbers of at least 0. Strings are compared by "levenshtein", "osa", "indel" and
+    "jaro-winkler", which need the extra ``text``. "gower" compares rows of numbers and categories, in which values may
+    be missing. "precomputed" says that X is a matrix of similarities.
+
     Examples
     --------
     >>> import covey
-    >>> "cosine" in covey.similarity_names()
-    True
+    >>> "cosine" in covey.similarity_names(), "manhattan" in covey.similarity_names()
+    (True, False)
+    >>> near = covey.from_distance("manhattan")  # a distance has to be converted
     """
     return sorted(NAMED)
 

@@ -44,18 +44,26 @@ given only once."""
 class OneProcessWarning(UserWarning):
     """A similarity cannot be sent to other processes, so that one process does all the work.
 
-    The warning is given once for each similarity. Define the function and the classes of the objects at the top of a
-    module that other processes can import, or pass ``n_jobs=1``.
+    The result is the same, but the work takes longer than it needs to. The warning is given once for each similarity.
+    Define the function and the classes of the objects at the top of a module that other processes can import, or pass
+    ``n_jobs=1``.
 
     Examples
     --------
-    >>> import warnings
+    This function uses a lock, which no other process can have:
+
+    >>> import threading, time, warnings
     >>> import covey
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", covey.OneProcessWarning)
-    ...     selector = covey.CRS(2, similarity=lambda a, b: 1 / (1 + abs(a - b)), n_jobs=2).fit([1, 2, 3])
-    >>> selector.sample_indices_
-    array([1])
+    >>> lock = threading.Lock()
+    >>> def nearness(a, b):
+    ...     with lock:
+    ...         time.sleep(0.006)
+    ...     return -abs(a - b)
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     selector = covey.CRS(5, similarity=nearness, n_jobs=2).fit(list(range(20)))
+    >>> told[0].category.__name__
+    'OneProcessWarning'
     """
 
 

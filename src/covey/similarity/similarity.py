@@ -118,7 +118,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class Similarity:
-    """A similarity s(a, b) of two objects. A larger value means that they are closer.
+    """A similarity s(a, b) of two objects, for which a larger value means that they are closer.
+
+    A plain function needs no wrapping. Wrap it to say that the order of the two objects matters. s need not be a
+    metric: neither the triangle inequality nor s(a, a) = 1 is assumed.
 
     Parameters
     ----------
@@ -149,6 +152,18 @@ class Similarity:
         How many seconds one evaluation may take. A selector sets it.
     failures : Failures or None
         Notes the pairs for which the function fails, if such pairs do not end the work. A selector sets it.
+
+    Raises
+    ------
+    TypeError
+        If `function` is not callable. A fit raises it if the function returns no finite real number for a pair; the
+        message names the two objects.
+
+    See Also
+    --------
+    covey.batched : A function that scores many pairs in one call.
+    covey.from_distance : A similarity that is made of a distance.
+    covey.register_similarity : Give a similarity a name.
 
     Examples
     --------
@@ -188,18 +203,73 @@ class Similarity:
         return f"Similarity({shown}{direction})"
 
     def under(self, on_error: OnError, timeout: float | None) -> "Similarity":
-        """Return the similarity as one fit uses it: what happens if it fails, and how long an evaluation may take."""
+        """Return the similarity as one fit uses it.
+
+        Parameters
+        ----------
+        on_error : {"raise", "lowest"}
+            What happens if it fails for a pair.
+        timeout : float or None
+            How many seconds one evaluation may take.
+
+        Returns
+        -------
+        Similarity
+            A copy that notes failures, or this similarity if nothing is asked of it.
+
+        Examples
+        --------
+        >>> import covey
+        >>> covey.Similarity(min).under("lowest", timeout=60).timeout
+        60
+        """
         failures = Failures() if on_error == "lowest" else None
         return (
             replace(self, failures=failures, timeout=timeout) if failures is not None or timeout is not None else self
         )
 
     def convert(self, values: Floats) -> Floats:
-        """Turn distances into similarities. Values that are similarities already stay as they are."""
+        """Turn distances into similarities.
+
+        Parameters
+        ----------
+        values : float array
+            What the function has returned.
+
+        Returns
+        -------
+        float array
+            The similarities. Without a conversion, these are the values themselves.
+
+        Examples
+        --------
+        >>> import covey
+        >>> import numpy as np
+        >>> covey.from_distance("euclidean").convert(np.array([0.0, 1.0, 3.0]))
+        array([1.  , 0.5 , 0.25])
+        """
         return values if self.conversion is None else CONVERSIONS[self.conversion](values)
 
     def revert(self, similarity: float) -> float:
-        """Return the distance that becomes this similarity; without a conversion, the similarity itself."""
+        """Return the distance that becomes this similarity.
+
+        Parameters
+        ----------
+        similarity : float
+            A similarity.
+
+        Returns
+        -------
+        float
+            The distance; without a conversion, the similarity itself. It is infinite if every distance is converted to
+            a larger similarity.
+
+        Examples
+        --------
+        >>> import covey
+        >>> covey.from_distance("euclidean").revert(0.25)
+        3.0
+        """
         return similarity if self.conversion is None else REVERSIONS[self.conversion](similarity)
 
 

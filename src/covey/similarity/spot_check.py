@@ -46,8 +46,10 @@ _hearing = threading.local()
 class AsymmetryWarning(UserWarning):
     """A similarity depends on the order of the two objects, but is used as if it did not.
 
-    The warning is given once for each fit. Say that the order matters, by ``covey.Similarity(f, symmetric=False)`` or
-    by an attribute ``symmetric`` of the function. A function with an attribute ``trusted`` that is true is not checked.
+    The result may then be wrong, because only one order of each pair is evaluated. At most 10 pairs of a cluster of at
+    least 1 000 pairs are checked, which takes at most 1 % of the evaluations, and the warning is given once for each
+    fit. Say that the order matters, by ``covey.Similarity(f, symmetric=False)`` or by an attribute ``symmetric`` of the
+    function. A function with an attribute ``trusted`` that is true is not checked.
 
     Examples
     --------
@@ -61,16 +63,20 @@ class AsymmetryWarning(UserWarning):
     ...     selector = covey.CRS(5, similarity=share).fit(words)
     >>> told[0].category.__name__
     'AsymmetryWarning'
+
+    The remedy is to declare it. A pair then costs two evaluations:
+
+    >>> selector = covey.CRS(5, similarity=covey.Similarity(share, symmetric=False)).fit(words)
     """
 
 
 class NondeterminismWarning(UserWarning):
     """A similarity gives another answer when it is asked again for the same pair.
 
-    The warning is given once for each fit. The same seed does not give the same result then, and a checkpoint that was
-    made with such a similarity may be refused later. Let the function use no random numbers, or draw them from a
-    generator that depends on the two objects only. A function with an attribute ``trusted`` that is true is not
-    checked.
+    The same seed does not give the same result then, and a checkpoint that was made with such a similarity may be
+    refused later. At most 5 pairs of a cluster of at least 1 000 pairs are asked twice, and the warning is given once
+    for each fit. Let the function use no random numbers, or draw them from a generator that depends on the two objects
+    only. A function with an attribute ``trusted`` that is true is not checked.
 
     Examples
     --------

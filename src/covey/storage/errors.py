@@ -11,7 +11,19 @@ taste."""
 class FileFormatError(ValueError):
     """A file is damaged, is not what it is said to be, or holds what no version of covey has written.
 
-    The message names the file and says what is wrong with it.
+    The message names the file and says what is wrong with it. It is a ValueError, and the only error that the content
+    of a file can raise, whatever is in it; `covey.load` runs no code of a file. A file that is not there raises
+    FileNotFoundError instead. Get the file again, or make it again by `covey.save`.
+
+    Examples
+    --------
+    >>> import io
+    >>> import covey
+    >>> try:
+    ...     model = covey.load(io.BytesIO(b"this is no model"))
+    ... except covey.FileFormatError as error:
+    ...     print(error)
+    'the given file' was not written by covey.save, or is damaged: File is not a zip file.
     """
 
 

@@ -11,7 +11,7 @@ from covey.similarity.bit_rows import BitRows
 from covey.similarity.bits import PackedBits, are_packed
 from covey.similarity.collection import Collection
 from covey.similarity.equal import Distinct, distinct_rows, row_hashes
-from covey.similarity.frames import columns, is_frame, is_numeric
+from covey.similarity.frames import columns, is_frame, is_numeric, names
 from covey.similarity.inputs import check_input, check_same_kind, first_is
 from covey.similarity.named import measure_of
 from covey.similarity.names import STRINGS
@@ -122,8 +122,8 @@ def _check_columns(X: Any) -> None:
         )
     if not is_frame(X) or is_numeric(X) or np.asarray(X).dtype.kind != "O":
         return
-    for name, column in zip(X.columns, columns(X), strict=True):
-        values = column.to_list()
+    for name, column in zip(names(X), columns(X), strict=True):
+        values = list(column)
         for found, types in NO_NUMBERS.items():
             if any(isinstance(value, types) for value in values):
                 raise ValueError(

@@ -12,7 +12,7 @@ from covey.arrays import Hashes, Positions
 from covey.similarity.collection import Collection, some
 from covey.similarity.content import object_hashes
 from covey.similarity.equal import Distinct, distinct_objects, distinct_rows, row_hashes
-from covey.similarity.frames import is_frame, is_numeric
+from covey.similarity.frames import dicts, is_frame, is_numeric
 from covey.similarity.inputs import check_input
 from covey.similarity.numbers import check_rows, like
 from covey.similarity.similarity import Similarity
@@ -103,7 +103,7 @@ class SequenceCollection(Collection):
 def _plain(X: Any) -> Any:
     """Return the objects as a list or an array."""
     if is_frame(X):
-        return X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records")
+        return dicts(X)
     if sp.issparse(X):
         return check_rows(X, finite=False)
     return np.asarray(X) if isinstance(X, np.ndarray) else list(X)
