@@ -56,6 +56,7 @@ def cosine_matrix(X):
 COSINES = {
     "named, dense": lambda X: (X, "cosine"),
     "named, csr": lambda X: (sp.csr_array(X), "cosine"),
+    "named, profiles": lambda X: ([{c: v for c, v in enumerate(row) if v} for row in X.tolist()], "cosine"),
     "compiled, dense": lambda X: (X, covey.Similarity(compiled_cosine, trusted=True)),
     "compiled, csr": lambda X: (sp.csr_array(X), covey.Similarity(compiled_sparse_cosine, trusted=True)),
     "callable, array": lambda X: (X, covey.Similarity(plain_cosine, trusted=True)),

@@ -1,10 +1,13 @@
 """What `make dist` puts into dist/: a wheel, a source archive, a bill of materials, and the checksums of all of them.
+`make test-wheel` runs the tests on the first two.
 
 1. `build` clones the last commit into two folders and builds the package in both, in surroundings that differ in all
    that must not matter. The files of the two must have the same bytes, else nothing is written.
 2. `bill` takes the list of installed packages that cyclonedx-py has made, and leaves out addresses, which change
    without any change of the packages.
 3. `sums` writes the checksums, in the form that `sha256sum --check` reads.
+4. `run_tests` builds both files, installs the wheel into a new environment, and runs the tests of the source archive
+   there. The source itself is not in reach, so that whatever the wheel lacks is missed.
 """
 
 import hashlib
@@ -14,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -68,6 +72,38 @@ def _digests(files):
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
+def run_tests(*options):
+    """Run pytest with these options on the installed wheel, and return its exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        build(out := Path(folder, "dist"))
+        tree = unpack(out, Path(folder, "archive"))
+        shutil.rmtree(tree / "src")
+        python = _installed(out, Path(folder, "environment"))
+        elsewhere = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        imported = [python, "-c", "import covey; print(covey.__file__)"]
+        place = subprocess.run(imported, cwd=tree, env=elsewhere, check=True, capture_output=True, text=True).stdout
+        if "site-packages" not in place:
+            raise SystemExit(f"the tests would run on {place.strip()} instead of the installed wheel.")
+        return subprocess.run([python, "-m", "pytest", *options], cwd=tree, env=elsewhere).returncode
+
+
+def unpack(out, folder):
+    """Unpack the one source archive that is there, and return where its content lies."""
+    (archive,) = out.glob("covey-*.tar.gz")
+    shutil.unpack_archive(archive, folder, filter="data")
+    (tree,) = folder.iterdir()
+    return tree
+
+
+def _installed(out, environment):
+    """The Python of a new environment that has the one wheel which is there, and all that its tests need."""
+    venv.create(environment, with_pip=True)
+    python = environment / "bin" / "python"
+    (wheel,) = out.glob("covey-*.whl")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", f"covey[dev] @ {wheel.as_uri()}"], check=True)
+    return python
+
+
 def bill(raw, out):
     """Write the bill of materials: names, versions, licenses and who needs whom."""
     content = _without_addresses(json.loads(raw.read_text()))
@@ -98,7 +134,9 @@ def sums(out):
 
 
 if __name__ == "__main__":
-    step, *paths = sys.argv[1:]
-    result = {"build": build, "bill": bill, "sums": sums}[step](*map(Path, paths))
+    step, *words = sys.argv[1:]
+    if step == "test":
+        raise SystemExit(run_tests(*words))
+    result = {"build": build, "bill": bill, "sums": sums}[step](*map(Path, words))
     for file, digest in (result or {}).items():
         print(f"{digest}  {file}")

@@ -3,8 +3,6 @@
 import pickle
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -14,12 +12,12 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import covey
 from tests import reference
-from tests.forms import COSINES, batched_cosine, compiled_cosine, plain_cosine
+from tests.forms import COSINES
 
 
 @pytest.fixture(scope="module")
@@ -166,21 +164,6 @@ def test_errors_name_queries():
         rows.predict([{"a": 1}])
 
 
-def test_grid_search_pipeline_clone_and_pickle(digits):
-    X, y, Q, truth = digits
-    model = covey.NearestPrototypeClassifier(covey.CRS(10))
-    search = GridSearchCV(model, {"selector__n_neighbors": [3, 10, 30]}, cv=3).fit(X, y)
-    assert search.best_params_["selector__n_neighbors"] in (3, 10)
-    pipeline = Pipeline([("scale", MinMaxScaler()), ("model", clone(model))]).fit(X, y)
-    assert pipeline.score(Q, truth) > 0.85
-    again = pickle.loads(pickle.dumps(search.best_estimator_))
-    np.testing.assert_array_equal(again.predict(Q), search.predict(Q))
-    for similarity in (plain_cosine, compiled_cosine, covey.from_distance("manhattan"), covey.batched(batched_cosine)):
-        selector = covey.CRS(5, similarity=similarity)
-        for copy in (clone(selector), pickle.loads(pickle.dumps(selector))):
-            assert copy.fit(X[:60]).sample_indices_.tolist() == selector.fit(X[:60]).sample_indices_.tolist()
-
-
 def test_cross_validation_slices_a_precomputed_matrix_both_ways(digits):
     X, y, *_ = digits
     matrix = cosines(X)
@@ -196,31 +179,6 @@ def test_scorers_for_two_classes(digits):
     X, y, *_ = digits
     scores = cross_val_score(covey.NearestPrototypeClassifier(covey.CRS(5)), X, y == 3, cv=3, scoring="roc_auc")
     assert scores.min() > 0.95
-
-
-def test_imbalanced_learn_pipeline_takes_the_selector_as_a_sampler(digits):
-    from imblearn.pipeline import make_pipeline
-    from sklearn.neighbors import KNeighborsClassifier
-
-    X, y, Q, truth = digits
-    model = make_pipeline(covey.CRS(5), KNeighborsClassifier(1, metric="cosine")).fit(X, y)
-    assert model[-1].n_samples_fit_ == covey.CRS(5).fit(X, y).sample_indices_.size
-    assert model.score(Q, truth) > 0.85
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_feature_names(frame, digits):
-    X, y, Q, _ = digits
-    names = [f"pixel {i}" for i in range(64)]
-    columns = {name: X[:, i] for i, name in enumerate(names)}
-    model = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(frame(columns), y)
-    assert model.feature_names_in_.tolist() == names
-    assert model.selector_.feature_names_in_.tolist() == names
-    queries = {name: Q[:, i] for i, name in enumerate(names)}
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.predict(frame({name[::-1]: column for name, column in queries.items()}))
-    expected = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, y).predict(Q)
-    np.testing.assert_array_equal(model.predict(frame(queries)), expected)
 
 
 @pytest.mark.parametrize("reject", [None, 0.97, "threshold"])

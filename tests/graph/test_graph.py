@@ -309,20 +309,6 @@ def test_csr_round_trip(n, k, seed):
     np.testing.assert_array_equal(again.similarities, graph.similarities)
 
 
-def test_graphs_made_elsewhere():
-    from sklearn.neighbors import KNeighborsTransformer
-
-    X = np.random.default_rng(0).random((60, 5))
-    distances = KNeighborsTransformer(mode="distance", n_neighbors=7).fit_transform(X)
-    with pytest.raises(ValueError, match=r"looks like distances.*from_distance='inverse'"):
-        covey.NeighborGraph.from_csr(distances)
-    graph = covey.NeighborGraph.from_csr(distances, from_distance="inverse")
-    expected = covey.neighbor_graph(X, 7, "euclidean")
-    np.testing.assert_array_equal(graph.indices, expected.indices)
-    np.testing.assert_allclose(graph.similarities, expected.similarities)
-    assert covey.NeighborGraph.from_csr(distances, 3, from_distance="inverse").n_neighbors == 3
-
-
 def test_a_ragged_graph_is_padded():
     matrix = sp.csr_array(np.array([[0, 0.5, 0.7], [0, 0, 0], [0.2, 0, 0]]))
     graph = covey.NeighborGraph.from_csr(matrix)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -24,6 +25,7 @@ def container_cases():
         "tuple": tuple(X.tolist()),
         "pandas": pd.DataFrame(X, columns=names, index=[f"row {i}" for i in range(40)]),
         "polars": pl.DataFrame(X, schema=names),
+        "Arrow": pa.table(list(X.T), names=names),
     }
 
 
@@ -38,7 +40,7 @@ def test_containers_keep_their_type(kind):
     assert type(few) is type(X)
     if kind == "pandas":
         assert few.index.tolist() == [f"row {i}" for i in expected.sample_indices_]
-    assert hasattr(selector, "feature_names_in_") == (kind in ("pandas", "polars"))
+    assert hasattr(selector, "feature_names_in_") == (kind in ("pandas", "polars", "Arrow"))
     assert selector.n_features_in_ == 5
     assert not hasattr(selector.fit([{"a": 1}, {"b": 1}]), "n_features_in_")
 
@@ -69,18 +71,6 @@ def test_any_sequence_of_objects(X):
     assert sorted(few) == sorted(WORDS[i] for i in selector.sample_indices_)
     assert selector.sample_indices_.tolist() == covey.CRS(2, similarity=letters).fit(WORDS).sample_indices_.tolist()
     assert 1 < selector.sample_indices_.size < 6
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_rows_of_a_mixed_frame_are_dicts(frame):
-    X = frame({"name": ["ann", "anna", "bob"], "age": [30, 31, 60]})
-
-    def alike(a, b):
-        return letters(a["name"], b["name"]) / (1 + abs(a["age"] - b["age"]))
-
-    few, _ = covey.CRS(1, similarity=alike).fit_resample(X)
-    assert isinstance(few, frame)
-    assert few["name"].to_list() == ["ann", "bob"]
 
 
 def test_dicts_sets_and_arrays_of_any_shape():

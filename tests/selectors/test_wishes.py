@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covey
-from tests import reference
+from tests import forms, reference
 
 rng = np.random.default_rng(0)
 BLOBS = rng.standard_normal((300, 4)) + np.repeat(rng.standard_normal((3, 4)) * 3, 100, axis=0)
@@ -287,6 +287,17 @@ def test_members_are_listed_for_any_kind_of_objects():
     listed = covey.CRS(5, similarity="precomputed").fit(matrix).members(matrix)
     same = covey.CRS(5, graph="exact").fit(BLOBS).members(BLOBS)
     pd.testing.assert_frame_equal(listed, same, check_exact=False)
+
+
+@pytest.mark.parametrize("form", forms.COSINES)
+def test_members_are_the_same_in_every_form_of_objects_and_similarity(form):
+    X = np.abs(BLOBS[:60].round(2))
+    objects, similarity = forms.COSINES[form](X)
+    selector = covey.CRS(3, coverage=0.8, similarity=similarity, graph="exact", random_state=0)
+    plain = covey.CRS(3, coverage=0.8, graph="exact", random_state=0).fit(X)
+    found, expected = selector.fit(objects).members(objects), plain.members(X)
+    assert not found["covered"].all()  # the nearest representative has to be found for some
+    pd.testing.assert_frame_equal(found, expected, check_exact=False)
 
 
 def test_members_of_other_objects_are_refused():

@@ -237,6 +237,11 @@ def hangs_in_a_batch(A, B):
     return np.array([hangs(a, b) for a, b in zip(A, B, strict=True)])
 
 
+hangs_in_a_batch.trusted = True  # no pair is asked again to check the function, which would hang, too
+
+
+FEW = [number for number in X if number < 20]
+"""Two of the odd pairs are among these. Each of them takes time, because a process must be started again after it."""
 HANGING = {
     "sleeps": (hangs, "took longer than timeout=0.5 seconds"),
     "computes": (hangs_without_letting_go, "took longer than timeout=0.5 seconds"),
@@ -252,11 +257,11 @@ def test_a_function_that_hangs_or_dies_costs_only_its_pair(form, n_jobs):
     similarity, what = HANGING[form]
     similarity = covey.Similarity(similarity, trusted=True) if callable(similarity) else similarity
     options = {"similarity": similarity, "on_error": "lowest", "timeout": 0.5, "n_jobs": n_jobs}
-    found, [message] = fitted("exact", X, **options)
-    expected, _ = fitted("exact", X, similarity=covey.Similarity(raises, trusted=True), on_error="lowest")
+    found, [message] = fitted("exact", FEW, **options)
+    expected, _ = fitted("exact", FEW, similarity=covey.Similarity(raises, trusted=True), on_error="lowest")
     np.testing.assert_array_equal(found.sample_indices_, expected.sample_indices_)
     assert what in message
-    assert found.n_failed_ == len(ODD) + (form == "batched") * (found.n_failed_ - len(ODD))  # checks may hang, too
+    assert found.n_failed_ == 2
 
 
 def test_by_default_what_hangs_ends_the_fit():
