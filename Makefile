@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # The lower bounds of the dependencies have ready-made packages for Python 3.11, not for later ones.
 OLDEST_PYTHON ?= python3.11
 OLDEST_VENV ?= .venv-oldest
-# How `make suite` and `make test-oldest` call pytest, for example: make suite TESTS="tests/graph -n 2"
+# How `make suite`, `make test-oldest` and `make test-wheel` call pytest, for example: make suite TESTS="tests/graph -n 2"
 TESTS ?= -n auto --dist loadgroup
 CASES ?= 2000
 SEED ?= 0
@@ -14,10 +14,14 @@ BUILD_VENV ?= .venv-build
 BUILD_BIN := $(BUILD_VENV)/bin
 USER_VENV := $(BUILD_VENV)/user
 DIST ?= dist
+# A library that the gallery shows (aeon) asks for older versions of others, so that the site has an environment, too.
+DOCS_VENV ?= .venv-docs
+SITE ?= docs/_build/html
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test suite test-oldest attack lint types format map bench audit reproducible dist clean
+.PHONY: demo test suite test-oldest test-wheel attack lint types format map docs bench audit reproducible dist clean
 
+# Ends with a page, covey-demo.html, to open in a browser.
 demo: $(VENV)/.installed
 	$(BIN)/python -m covey.demo
 
@@ -29,6 +33,10 @@ suite: $(VENV)/.installed-dev
 # The same tests on the oldest versions that pyproject.toml allows.
 test-oldest: $(OLDEST_VENV)/.installed-dev
 	$(OLDEST_VENV)/bin/pytest $(TESTS)
+
+# The same tests on the wheel of the last commit, installed outside this folder; those of the source archive are run.
+test-wheel: $(BUILD_VENV)/.installed
+	$(BUILD_BIN)/python -m tests.release test $(TESTS)
 
 # Random and odd cases; more or other ones by, for example, make attack CASES=100000 SEED=7
 attack: $(VENV)/.installed-dev
@@ -49,6 +57,12 @@ format: $(VENV)/.installed-dev
 # Draws the map of the source tree in docs/architecture.md again.
 map: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.test_architecture
+
+# Builds the site with warnings as errors, runs the gallery, and follows every link. It opens offline, as files.
+docs: $(DOCS_VENV)/.installed
+	$(DOCS_VENV)/bin/python -m sphinx --fail-on-warning --keep-going --quiet docs $(SITE)
+	$(DOCS_VENV)/bin/python -m tests.docs.links $(SITE)
+	@echo "The site is ready: $(abspath $(SITE))/index.html"
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
@@ -72,7 +86,7 @@ dist: $(BUILD_VENV)/.installed
 	$(PYTHON) -m venv --without-pip $(USER_VENV)
 	$(BUILD_BIN)/python -m pip --python $(USER_VENV)/bin/python install --quiet \
 		"covey[chem,cli,dask,paper] @ file://$$(ls $(abspath $(DIST))/*.whl)"
-	$(USER_VENV)/bin/python -m covey.demo
+	cd $(BUILD_VENV) && user/bin/python -m covey.demo
 	$(BUILD_BIN)/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml --mc-type library \
 		--output-file $(BUILD_VENV)/bill.json $(USER_VENV)/bin/python
 	$(BUILD_BIN)/python -m tests.release bill $(BUILD_VENV)/bill.json $(DIST)
@@ -80,11 +94,16 @@ dist: $(BUILD_VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml src/covey/__init__.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[plot]"
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+$(DOCS_VENV)/.installed: pyproject.toml src/covey/__init__.py
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
 $(OLDEST_VENV)/.installed-dev: pyproject.toml src/covey/__init__.py tests/oldest.py
@@ -100,5 +119,6 @@ $(BUILD_VENV)/.installed:
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST_VENV) $(BUILD_VENV) build $(DIST) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST_VENV) $(BUILD_VENV) $(DOCS_VENV) build $(DIST) covey-demo*.html docs/_build docs/api docs/gallery
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

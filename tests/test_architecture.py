@@ -1,17 +1,18 @@
 """The shape of the source tree: who imports whom, how deep, and how long files and functions are.
 
-Everything is read from the source by `ast`: no module is imported. Imports inside functions and those for type checkers
-count like any other, and a name that a module takes from `covey` itself counts as an import of the module that defines
-it. The same reading draws the map in `docs/architecture.md`. To draw it again after a change, run ``make map``, which
-calls ``python -m tests.test_architecture``.
+Everything is read by `ast` from the source of the package that Python finds: no module is imported. Imports inside
+functions and those for type checkers count like any other, and a name that a module takes from `covey` itself counts as
+an import of the module that defines it. The same reading draws the map in `docs/architecture.md`. To draw it again
+after a change, run ``make map``, which calls ``python -m tests.test_architecture``.
 """
 
 import ast
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "src"
+PACKAGE = Path(find_spec("covey").origin).parent
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- The map begins here; make map draws it. -->\n", "<!-- The map ends here. -->\n"
 
@@ -24,6 +25,7 @@ STAGES = [
     "typing",
     "coverage",
     "prototype",
+    "notebook",
     "selectors",
     "rejection",
     "features",
@@ -51,10 +53,10 @@ function on one screen. They may be lowered, not raised."""
 
 @cache
 def modules():
-    """{dotted name: parsed source} of every module in src."""
+    """{dotted name: parsed source} of every module of the package."""
     found = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(path.read_text())
     return found
 
@@ -62,7 +64,7 @@ def modules():
 @cache
 def exports():
     """{public name: the module that covey takes it from}."""
-    stub = ast.parse((SOURCE / "covey" / "__init__.pyi").read_text())
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text())
     lines = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
     return {name.name: _module_of(line.module, name.name) for line in lines for name in line.names}
 
@@ -129,8 +131,13 @@ def stage_graph():
 
 
 def sources():
-    folders = [folder for folder in ("src", "tests", "benchmarks", "examples") if (ROOT / folder).is_dir()]
-    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    folders = [PACKAGE, *(ROOT / name for name in ("tests", "benchmarks", "examples"))]
+    return sorted(path for folder in folders for path in folder.rglob("*.py"))
+
+
+def _called(path):
+    """A file as messages call it; the package may be installed elsewhere."""
+    return str(path.relative_to(PACKAGE.parent if path.is_relative_to(PACKAGE) else ROOT))
 
 
 # The map
@@ -169,7 +176,7 @@ def _table():
 
 
 def _title(stage):
-    return f"{stage}/" if (SOURCE / "covey" / stage).is_dir() else f"{stage}.py"
+    return f"{stage}/" if (PACKAGE / stage).is_dir() else f"{stage}.py"
 
 
 def redraw():
@@ -221,19 +228,19 @@ def test_no_import_of_covey_is_hidden_in_a_string():
 def test_internal_folders_export_nothing():
     """Only public packages re-export names. The `__init__.py` of any other folder holds nothing but its docstring."""
     public = tuple(f"covey.{name}" for name, home in exports().items() if home == f"covey.{name}")
-    packages = [".".join(path.parent.relative_to(SOURCE).parts) for path in SOURCE.rglob("__init__.py")]
+    packages = [".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.rglob("__init__.py")]
     internal = [name for name in packages if name != "covey" and not name.startswith(public)]
     assert [name for name in internal if len(modules()[name].body) > 1] == []
 
 
 def test_no_file_is_longer_than_450_lines():
-    lengths = {str(path.relative_to(ROOT)): path.read_text().count("\n") for path in sources()}
+    lengths = {_called(path): path.read_text().count("\n") for path in sources()}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FILE} == {}
 
 
 def test_no_function_is_longer_than_50_lines():
     lengths = {
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
+        f"{_called(path)}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
         for path in sources()
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import covey
+from covey.datasets import MissingDataError
 from tests.oldest import PROJECT
 
 HEAVY = ["numba", "pandas", "polars", "matplotlib", "sklearn", "scipy", "dask"]
@@ -140,9 +141,27 @@ def test_importing_covey_imports_nothing_heavy():
     assert loaded == []
 
 
+class Runner(doctest.DocTestRunner):
+    """Runs examples, and notes which docstrings need a data set that is not on this machine."""
+
+    def __init__(self):
+        super().__init__()
+        self.lacking = set()
+
+    def report_unexpected_exception(self, out, test, example, exc_info):
+        if issubclass(exc_info[0], MissingDataError):
+            self.lacking.add(test.name)
+        super().report_unexpected_exception(out, test, example, exc_info)
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings(module):
-    assert doctest.testmod(importlib.import_module(module)).failed == 0
+    runner = Runner()
+    found = doctest.DocTestFinder().find(importlib.import_module(module))
+    failed = {test.name for test in found if runner.run(test).failed}
+    assert failed <= runner.lacking
+    if failed:
+        pytest.skip(f"{', '.join(sorted(failed))}: the data set is not on this machine")
 
 
 def test_examples_in_the_readme():
@@ -174,15 +193,3 @@ def test_the_typed_example_runs(capsys):
 def test_every_module_says_what_it_is():
     for module in ["covey", *MODULES]:
         assert importlib.import_module(module).__doc__
-
-
-def test_demo_prints_its_tables(capsys):
-    from covey import demo
-
-    demo.main()
-    lines = capsys.readouterr().out.splitlines()
-    assert sum(line.split()[:2] == ["cluster", "size"] for line in lines) == 3
-    for name in ("prototypes", "random", "all objects"):
-        rows = [line.split() for line in lines if line.strip().startswith(name)]
-        assert all(0 < float(value) <= 1 for row in rows for value in row[-2:])
-        assert len(rows) == 2

@@ -42,7 +42,7 @@ keeps what it has compiled for each type of processor apart."""
 
 def start(module, argument, environment=(), folder=None):
     """Start a module of this package as a process of its own."""
-    path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
         [sys.executable, "-m", f"tests.determinism.{module}", argument],
         env={**os.environ, **PLAIN, **dict(environment), "PYTHONPATH": path},
