@@ -90,7 +90,7 @@ def say(text: str) -> None:
     print(visible(text), file=sys.stderr)
 
 
-def complain(error: Exception) -> None:
+def complain(error: BaseException) -> None:
     """Say in one line what an error says. A line that is longer than anybody reads is cut."""
     text = " ".join(str(error).split()) or type(error).__name__
     say(f"covey: {text if len(text) <= LONGEST_LINE else f'{text[:LONGEST_LINE]} …'}")
