@@ -386,7 +386,7 @@ def packed_bits() -> list[Figure]:
 
 def cluster() -> list[Figure]:
     """Two workers of a Dask cluster on this machine beside one; a single run of each."""
-    from benchmarks.cluster import throughput
+    from benchmarks.on_dask import throughput
 
     return [
         Figure(f"covey.dask.CRS, two workers: {name}", "one worker", "", b / a, f"{b:.1f} s, {a:.1f} s; {rates}")

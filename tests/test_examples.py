@@ -1,12 +1,10 @@
-"""The examples have the form that the gallery needs, and those that are no pages of the gallery run.
+"""The examples have the form that the gallery needs.
 
 `make docs` runs every page of the gallery, and fails if one of them does. Here only their form is checked.
 """
 
 import ast
-import importlib.util
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,13 +17,6 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 PAGES = sorted(EXAMPLES.glob("*/plot_*.py"))
 CALLED = {"sklearn": "scikit-learn"}
 """What a package is called in pyproject.toml, where that is not the name it is imported by."""
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def imports(tree):
@@ -60,7 +51,8 @@ def test_a_page_has_a_title_a_story_cells_and_a_way_on(page):
 def test_a_page_uses_only_public_names(page):
     tree = ast.parse(page)
     taken = {module for module, _ in imports(tree) if module.split(".")[0] == "covey"}
-    assert taken == {"covey"}
+    assert "covey" in taken
+    assert taken <= {"covey", "covey.dask"}
     for name in reached(tree):
         assert not any(part.startswith("_") for part in name.split("."))
         first, *rest = name.split(".")
@@ -92,29 +84,8 @@ def test_a_folder_of_pages_says_what_it_is_about(folder):
     assert line == "-" * len(title)
 
 
-@pytest.mark.parametrize("picture", ["boundary", "margins"])
-def test_pictures_of_sharpening_are_drawn(picture, tmp_path):
-    load("sharpening").__dict__[picture](tmp_path)
-    (drawn,) = tmp_path.iterdir()
-    assert drawn.name == f"sharpening-{picture}.png"
-    assert drawn.read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_readme_and_the_page_on_sharpening_show_every_picture_that_is_a_file():
+def test_the_readme_shows_every_picture_that_is_a_file():
     root = EXAMPLES.parent
-    shown = {
-        (page.parent / name).resolve()
-        for page in (root / "README.md", root / "docs" / "sharpening.md")
-        for name in re.findall(r"!\[[^]]*\]\(([^)]*)\)", page.read_text(encoding="utf-8"))
-    }
+    text = (root / "README.md").read_text(encoding="utf-8")
+    shown = {(root / name).resolve() for name in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text)}
     assert shown == set((root / "docs" / "pictures").glob("*.png"))
-
-
-def test_the_example_on_a_cluster_runs(tmp_path):
-    pytest.importorskip("distributed", reason="needs the extra dask")
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / "cluster.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    assert "of the rows get their own label back" in done.stdout
-    assert covey.load(tmp_path / "cluster-model.covey").classes_.tolist() == ["left", "right"]

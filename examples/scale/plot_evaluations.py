@@ -67,4 +67,4 @@ for method in ("exact", "nn-descent"):
 # What to try next
 # ----------------
 # - ``covey.CRS(checkpoint="file")`` keeps each evaluation of a function of your own, also for later fits.
-# - `covey.dask` does the same work on many machines; ``examples/cluster.py`` is a script to begin with.
+# - ``covey.dask`` does the same work on many machines: :doc:`plot_dask`.

@@ -46,10 +46,12 @@ def compiled(a, b):
 
 
 # %%
-# Same answer, same count, other speed
-# ------------------------------------
+# Same answer, other speed
+# ------------------------
 # The very first fit of a compiled function compiles it. That takes seconds and happens once, so that it is not counted
-# here. Times depend on the machine and are given as ratios. ``"ruzicka"`` is covey's own name for this similarity.
+# here. Times depend on the machine and are given as ratios. ``"ruzicka"`` is covey's own name for this similarity. A
+# function of yours is asked for a few pairs once more, to find out whether it is symmetric; that is why it has more
+# evaluations.
 
 compiled(X[0], X[1])
 found, seconds = {}, {}
@@ -97,10 +99,12 @@ def counted(a, b):
 
 thorough = covey.CRS(n_neighbors=10, similarity=plain, graph="exact").fit(X)
 thrifty = covey.CRS(n_neighbors=10, similarity=counted, graph="nn-descent", random_state=0).fit(X)
-print(f"exact:      {thorough.sample_indices_.size} representatives, all {thorough.n_evaluations_:,} pairs")
+print(f"exact:      {thorough.sample_indices_.size} representatives, {thorough.n_evaluations_:,} evaluations: all pairs")
+    f"exact:      {thorough.sample_indices_.size} representatives, all pairs: {thorough.n_evaluations_:,} evaluations"
+)
 print(
-    f"nn-descent: {thrifty.sample_indices_.size} representatives, {thrifty.n_evaluations_:,} pairs, "
-    f"which are {thrifty.scan_rate_:.0%}; the function was called {calls:,} times"
+    f"nn-descent: {thrifty.sample_indices_.size} representatives, {thrifty.n_evaluations_:,} evaluations, "
+    f"which are {thrifty.scan_rate_:.0%} of all pairs; the function was called {calls:,} times"
 )
 
 # %%
@@ -112,4 +116,5 @@ print(
 # - ``covey.from_distance(d)`` turns a distance into a similarity, whether it is plain or compiled.
 # - ``covey.CRS(checkpoint="file", on_error="lowest", timeout=60)`` keeps what was paid for, goes on when a call fails,
 #   and ends one that hangs.
-# - ``covey.register_similarity`` gives your function a name, which the command line accepts, too.
+# - ``covey.register_similarity`` gives your function a name within a program. On the command line, pass
+#   ``--similarity file.py:function``.

@@ -1,11 +1,11 @@
 """covey on a Dask cluster of this machine: throughput, and one large cluster checked against a single process.
 
-    python -m benchmarks.cluster throughput        1 and 2 workers, rows and a slow function of strings
-    python -m benchmarks.cluster large 4000000     one cluster of so many rows in 32 dimensions, cut into four shards
-    python -m benchmarks.cluster rates 1000000     the graph of a shard of so many rows, and a merge of two, on one core
+    python -m benchmarks.on_dask throughput        1 and 2 workers, rows and a slow function of strings
+    python -m benchmarks.on_dask large 4000000     one cluster of so many rows in 32 dimensions, cut into four shards
+    python -m benchmarks.on_dask rates 1000000     the graph of a shard of so many rows, and a merge of two, on one core
 
-``make bench`` measures the throughput, too. The large run writes benchmarks/CLUSTER.md. What a large fit costs in
-docs/scaling.md is computed from the rates.
+``make bench`` measures the throughput, too. The large run writes benchmarks/ON_DASK.md. What a large fit costs in
+docs/dask.md is computed from the rates.
 """
 
 import os
@@ -199,10 +199,10 @@ def main() -> None:
     print(found)
     report = (
         "# One large cluster on two workers\n\n"
-        f"Written by `python -m benchmarks.cluster large {sys.argv[2]}` on {os.cpu_count()} cores, Python "
+        f"Written by `python -m benchmarks.on_dask large {sys.argv[2]}` on {os.cpu_count()} cores, Python "
         f"{platform.python_version()}, dask {dask.__version__}.\n\n{found}\n"
     )
-    Path(__file__).with_name("CLUSTER.md").write_text(report, encoding="utf-8")
+    Path(__file__).with_name("ON_DASK.md").write_text(report, encoding="utf-8")
 
 
 if __name__ == "__main__":
