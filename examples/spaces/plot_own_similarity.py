@@ -99,9 +99,7 @@ def counted(a, b):
 
 thorough = covey.CRS(n_neighbors=10, similarity=plain, graph="exact").fit(X)
 thrifty = covey.CRS(n_neighbors=10, similarity=counted, graph="nn-descent", random_state=0).fit(X)
-print(f"exact:      {thorough.sample_indices_.size} representatives, {thorough.n_evaluations_:,} evaluations: all pairs")
-    f"exact:      {thorough.sample_indices_.size} representatives, all pairs: {thorough.n_evaluations_:,} evaluations"
-)
+print(f"exact:      {thorough.sample_indices_.size} representatives, {thorough.n_evaluations_:,} evaluations")
 print(
     f"nn-descent: {thrifty.sample_indices_.size} representatives, {thrifty.n_evaluations_:,} evaluations, "
     f"which are {thrifty.scan_rate_:.0%} of all pairs; the function was called {calls:,} times"

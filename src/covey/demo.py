@@ -68,7 +68,9 @@ def show_digits() -> None:
     """Classify images by few of them, and show why some answers were given."""
     images, digits = load_digits(return_X_y=True)
     X, queries, y, truth = train_test_split(images, digits, test_size=0.3, random_state=0, stratify=digits)
-    print(f"Handwritten digits. Which of {len(X)} images does one need to tell {len(queries)} others apart?\n")
+    print(
+        f"Handwritten digits. How many of {len(queries)} new images get the right digit, if only few of {len(X)} are kept?\n"
+    )
     print(f"  {'images kept':<22}{'at random':>11}{'CRS':>11}{'sharpened':>11}")
     for selector in (covey.CRS(n_neighbors=30), covey.CRS(n_neighbors=5)):
         fitted = covey.NearestPrototypeClassifier(selector).fit(X, y)
@@ -77,13 +79,13 @@ def show_digits() -> None:
         models = [covey.NearestPrototypeClassifier(clone(choice)).fit(X, y) for choice in chosen]
         show_row(sum(sizes.values()), len(X), [model.score(queries, truth) for model in models])
     everything = covey.NearestPrototypeClassifier(covey.KeepAll()).fit(X, y)
-    print(f"\n  All {len(X)} images together tell {everything.score(queries, truth):.1%}.")
+    print(f"\n  With all {len(X)} images kept, {everything.score(queries, truth):.1%} are right.")
     model = covey.NearestPrototypeClassifier(models[-1].selector, reject="calibrated", rejection_rate=0.01).fit(X, y)
     show_answers(model, X, np.vstack([queries[:3], np.indices((8, 8)).sum(axis=0).reshape(1, -1) % 2 * 16]))
 
 
 def show_row(n_kept: int, n: int, scores: list[float]) -> None:
-    """Print how many answers are right if so many images are kept."""
+    """Print how many answers are right if this many images are kept."""
     print(f"  {f'{n_kept} ({n_kept / n:.1%})':<22}{''.join(f'{score:>11.1%}' for score in scores)}")
 
 
@@ -116,8 +118,8 @@ def show_names() -> None:
     everything = covey.NearestPrototypeClassifier(covey.KeepAll(similarity=letter_pairs)).fit(X, y)
     print(f"\n\nMistyped names of {len(towns)} towns, under a Python function that counts common pairs of letters.\n")
     print(f"  {model.selector_.sample_indices_.size} of {len(X)} spellings are kept. ", end="")
-    print(f"They tell which town is meant by {model.score(queries, truth):.1%} of {len(queries)} other ones;")
-    print(f"  all {len(X)} together tell {everything.score(queries, truth):.1%}.\n")
+    print(f"They name the right town for {model.score(queries, truth):.1%} of {len(queries)} other spellings;")
+    print(f"  all {len(X)} do so for {everything.score(queries, truth):.1%}.\n")
     shown = [*queries[:5], "Springfield"]
     answer = model.explain(shown)
     for name, town, row in zip(shown, answer.labels, answer.representatives, strict=True):

@@ -43,6 +43,12 @@ def test_cards_of_rows_have_the_columns_without_label_and_id(run):
         assert {name: float(value) for name, value in card.items()} == dict(zip(measures, values, strict=True))
 
 
+def test_cards_of_numbers_have_the_columns_in_the_order_of_the_table(run):
+    FLOWERS.to_parquet("t.parquet", index=False)
+    assert run("select", "t.parquet", *SELECT[2:], "-l", "species", "--id", "name")[0] == 0
+    assert {tuple(card) for card in cards_of(data_of("map.html"))} == {tuple(FLOWERS.columns[:4])}
+
+
 def test_cards_of_texts_have_the_whole_text(run):
     texts = [f"a fast car on the road number {row}\nwith a second line" for row in range(12)]
     pd.DataFrame({"body": texts}).to_csv("t.csv", index=False)

@@ -32,6 +32,19 @@ WHEEL_AT = """
     const box = canvas.getBoundingClientRect(), [left, top] = [view.left(arguments[0]) + 1, view.top(arguments[0]) + 1];
     const turn = {deltaY: -900, clientX: box.left + left, clientY: box.top + top, cancelable: true};
     canvas.dispatchEvent(new WheelEvent("wheel", turn))"""
+STROKES = """
+    // Draws once more, and notes what is drawn: the name of the method, its first value, the width of lines, dashes.
+    const noted = [], pen = view.pen, plain = {};
+    for (const name of ["stroke", "fillText", "drawImage", "arc"]) {
+      plain[name] = pen[name];
+      pen[name] = (...values) => {
+        noted.push([name, name === "fillText" ? values[0] : "", pen.lineWidth, pen.getLineDash().length]);
+        return plain[name].apply(pen, values);
+      };
+    }
+    view.draw();
+    Object.keys(plain).forEach(name => { delete pen[name]; });
+    return noted"""
 LOOKED_AT = "let count = 0; view.grid.forEach(.5, .5, .51, .51, () => { count++; }); return count"
 
 
@@ -152,13 +165,17 @@ class TestData:
         assert unpacked(packed(np.empty(0))).size == 0
 
     def test_fields_that_do_not_fit_are_left_out_and_counted(self, monkeypatch):
-        monkeypatch.setattr("covey.displays.map_page.MOST_TEXT", 50)
-        display = display_of(values=["ten signs!"] * 90)
+        monkeypatch.setattr("covey.displays.map_page.MOST_TEXT", 150)
+        display = display_of(
+            values=["ten signs!"] * 90, names=["日本"] * 90
+        )  # 18, 14, and 12 for the name of the field
         data = data_of(display.to_html())
-        assert sum(map(bool, data["fields"])) == 5
-        assert all(data["fields"][at] for at in np.argsort(-display.stands_for, kind="stable")[:5])
-        assert data["nWithoutFields"] == 85
-        assert "Of 85 of them the page has no values" in display.to_html()
+        assert sum(map(bool, data["fields"])) == 4
+        most = np.argsort(-display.stands_for, kind="stable")[:4]
+        assert all(data["fields"][at] for at in most)
+        assert [at for at, name in enumerate(data["names"]) if name == "日本"] == sorted(most)
+        assert data["nWithoutText"] == 86
+        assert "Of 86 of them the page has no names and values" in display.to_html()
 
     def test_a_label_is_text(self):
         selector = covey.KeepAll().fit(np.eye(2), ["<b>", "c"])
@@ -308,9 +325,22 @@ class TestChoosing:
         settled(page)
         assert panel_of(page)[0] == "tree 7"
         search.send_keys("nonsense")
-        assert panel_of(page) == ["Nothing is found", "No name and no value holds “Tree 7nonsense”."]
+        assert panel_of(page) == ["Nothing is found", "No name, no cluster and no value holds “Tree 7nonsense”."]
         search.send_keys(Keys.ESCAPE)
         assert panel_of(page)[0] == "3 clusters"
+
+    def test_words_find_clusters_and_say_what_is_hidden(self, page, shown):
+        n = shown.labels.count("cedar")
+        search = page.find_element("id", "search")
+        search.send_keys("cedar")
+        assert panel_of(page)[0] == f"{n} objects found"
+        Select(page.find_element("id", "switcher")).select_by_visible_text("cluster ash")
+        assert panel_of(page)[1] == f"{n} of them are in clusters that are hidden."
+
+    def test_a_map_without_any_cluster_says_what_to_do(self, page):
+        for button in page.find_elements("css selector", "#legend button"):
+            button.click()
+        assert panel_of(page) == ["No cluster is shown", "Choose one above the map."]
 
     def test_an_object_of_a_hidden_cluster_is_shown_again_when_it_is_chosen(self, page, shown):
         at = shown.labels.index("cedar")
@@ -332,7 +362,7 @@ class TestChoosing:
         assert after[2] == pytest.approx(1.5 * before[2])
         ActionChains(page).send_keys("0").perform()
         assert page.execute_script(where) == pytest.approx(before)
-        for key, at in [("n", order[0]), ("n", order[1]), ("p", order[0]), ("p", order[-1])]:
+        for key, at in [("n", order[0]), ("N", order[1]), ("p", order[0]), ("p", order[-1])]:
             ActionChains(page).send_keys(key).perform()
             assert panel_of(page)[0] == page.execute_script("return data.name(arguments[0])", at)
         assert outline == "solid"
@@ -351,6 +381,39 @@ class TestChoosing:
         ActionChains(page).click_and_hold().move_by_offset(50, 30).release().perform()
         assert place_of(page, at) == pytest.approx([x + 50, y + 30], abs=3)
         assert panel_of(page)[0] == "3 clusters"  # who drags chooses nothing
+        ActionChains(page).move_to_element_with_offset(canvas, x + 50, y + 30).context_click().perform()
+        assert panel_of(page)[0] == "3 clusters"  # nor who opens a menu
+
+    def test_a_mark_is_as_large_as_before_when_the_window_is_narrowed_and_widened(self, desk, path, shown):
+        desk.get(path.as_uri())
+        half = "return view.half(arguments[0])"
+        before = desk.execute_script(half, largest(shown))
+        for width in (700, 1200):
+            desk.set_window_size(width, 900)
+            settled(desk)
+        assert desk.execute_script(half, largest(shown)) == before
+
+    def test_texts_stand_below_their_marks(self, desk, tmp_path):
+        """Nothing else is near, so that each of them has room."""
+        texts = ["the quick brown fox", "🎉" * 40, "日本酒"]
+        display = PrototypeMapDisplay.from_estimator(covey.KeepAll().fit(np.eye(3)), np.eye(3), values=texts)
+        display.write_html(tmp_path / "map.html")
+        desk.get((tmp_path / "map.html").as_uri())
+        words = [text for name, text, *_ in desk.execute_script(STROKES) if name == "fillText"]
+        assert sorted(words) == sorted(["the quick brown fox", "🎉" * 23 + "…", "日本酒"])
+
+    def test_no_ring_of_a_neighbor_lies_on_the_image_of_what_is_chosen(self, desk, tmp_path):
+        X = np.random.default_rng(0).integers(0, 255, (60, 64)).astype(np.uint8)
+        display = PrototypeMapDisplay.from_estimator(covey.CRS(5).fit(X), X, image_shape=(8, 8))
+        display.write_html(tmp_path / "map.html")
+        desk.get((tmp_path / "map.html").as_uri())
+        settled(desk)
+        desk.execute_script("choose(arguments[0])", largest(display))
+        settled(desk)
+        noted = desk.execute_script(STROKES)
+        rings = [place for place, (name, _, _, dashes) in enumerate(noted) if name == "arc" and dashes]
+        assert len(rings) == 6
+        assert max(rings) < max(place for place, (name, *_) in enumerate(noted) if name == "drawImage")
 
 
 class TestPhone:
@@ -387,20 +450,26 @@ class TestPhone:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """50 000 objects of 12 clusters at random places; what is tested is the page, not the layout."""
+    """50 000 objects of 12 clusters at random places, with long names and cards of eight numbers.
+
+    What is tested is the page, not the layout.
+    """
     rng, n = np.random.default_rng(0), 50_000
     chosen = np.zeros(n, dtype=bool)
     chosen[:653] = True
     covered_by = np.concatenate([np.arange(653), rng.integers(0, 653, n - 653)])
     cluster_of = covered_by % 12
+    stands_for = np.where(chosen, np.bincount(covered_by, minlength=n), 0)
+    covered_by[-1000:] = -1
+    card = {f"column {at}": f"{at / 7:.5f}" for at in range(8)}
     counts = zip(np.bincount(cluster_of).tolist(), np.bincount(cluster_of[:653]).tolist(), strict=True)
     display = PrototypeMapDisplay(
         positions=rng.normal(size=(n, 2)) + 3 * rng.normal(size=(12, 2))[cluster_of],
         rows=np.arange(n),
         covered_by=covered_by,
         is_representative=chosen,
-        stands_for=np.where(chosen, np.bincount(covered_by, minlength=n), 0),
-        names=None,
+        stands_for=stands_for,
+        names=["長い名前" * 50] * n,
         label=None,
         n_members=n,
         n_representatives=653,
@@ -408,7 +477,7 @@ def large(tmp_path_factory):
         cluster_of=cluster_of,
         neighbors=rng.integers(0, n, (n, 6)),
         similarities=rng.random((n, 6)),
-        fields=[{}] * n,
+        fields=[card] * n,
     )
     path = tmp_path_factory.mktemp("large") / "map.html"
     display.write_html(path)
@@ -416,12 +485,14 @@ def large(tmp_path_factory):
 
 
 def test_a_page_of_50_000_objects_is_small_and_draws_no_more_than_is_asked_for(large, desk):
-    assert large.stat().st_size < 3_000_000
+    assert large.stat().st_size < 5_000_000
     desk.get(large.as_uri())
     assert desk.execute_script("return document.getElementsByTagName('*').length") < 1500  # no element a point
     points, n_large = drawn(desk)
     assert points == 50_000
     assert 5 < n_large < 200  # 653 representatives are no confetti
+    rings = {width for name, _, width, _ in desk.execute_script(STROKES) if name == "arc"}
+    assert rings == {1}  # what is not covered is a ring, and no disc
     frames = "return Number(canvas.dataset.frames)"
     before = desk.execute_script(frames)
     desk.execute_script("for (let i = 0; i < 100; i++) { view.pan(1, 0); view.zoom(1.01); }")

@@ -103,7 +103,7 @@ def test_a_map_has_the_image_of_each_object():
     assert "no image" not in display.to_html()
     assert map_of(X, None).images is None
     assert map_of(pd.DataFrame(X), (8, 8)).fields == [{}] * 60  # pixels are not for reading
-    assert len(map_of(pd.DataFrame(X), None).fields[0]) == 12
+    assert len(map_of(pd.DataFrame(X), None).fields[0]) == 13  # twelve, and how many more there are
 
 
 NOISE = np.random.default_rng(0).integers(0, 256, (600, 64 * 64 * 3)).astype(np.uint8)

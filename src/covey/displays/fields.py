@@ -1,16 +1,20 @@
 """What a card says about an object: fields with names and values that a person can read."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from covey.arrays import Positions
+from covey.similarity import frames
 
 MOST_FIELDS, LONGEST_VALUE = 12, 500
-"""How many fields of an object are shown, and how many characters of each. These are judgements: so much fits beside
+"""How many fields of an object are shown, and how many characters of each. These are judgements: this much fits beside
 the map."""
+
+Pairs = Iterable[tuple[Any, Any]]
+"""The names of fields, and their values."""
 
 
 def fields_of(values: Any, rows: Positions) -> list[dict[str, str]]:
@@ -24,38 +28,62 @@ def fields_of(values: Any, rows: Positions) -> list[dict[str, str]]:
     >>> fields_of(["two words", {"web": 3, "dns": 12}], np.arange(2))
     [{'text': 'two words'}, {'dns': '12', 'web': '3'}]
     """
-    one = _reader(values)
+    one = _reader(values, rows.tolist())
     return [{str(name): _text(value) for name, value in one(row)} for row in rows.tolist()]
 
 
-def _reader(values: Any) -> Callable[[int], Iterable[tuple[Any, Any]]]:
+def _reader(values: Any, rows: Sequence[int]) -> Callable[[int], Pairs]:
     """Return a function that says which fields a row has."""
-    if isinstance(values, Mapping) or hasattr(values, "columns"):
-        names = list(values if isinstance(values, Mapping) else values.columns)[:MOST_FIELDS]
-        columns = [(name, list(values[name])) for name in names]
-        return lambda row: ((name, column[row]) for name, column in columns)
+    if isinstance(values, Mapping):
+        return _of_columns(list(values), list(values.values()))
+    if frames.is_frame(values):
+        return _of_columns(frames.names(values), frames.columns(values))
     if isinstance(values, np.ndarray) and values.ndim == 2:
-        few = values.shape[1] <= MOST_FIELDS
+        few = values.shape[1] <= MOST_FIELDS  # a card of many columns without names helps nobody
         return lambda row: ((f"column {at}", value) for at, value in enumerate(values[row].tolist() if few else ()))
     if values is None or not hasattr(values, "__getitem__") or hasattr(values, "toarray"):
         return lambda row: ()
     if hasattr(values, "tolist"):  # a pandas Series would look rows up in its index
         values = values.tolist()
-    return lambda row: _of_object(values[row])
+    objects = {row: values[row] for row in rows}
+    are_records = _are_records(list(objects.values()))
+    return lambda row: _of_object(objects[row], are_records)
 
 
-def _of_object(value: Any) -> Iterable[tuple[Any, Any]]:
-    """Return the fields of one object: those of a dict with the largest numbers first, a text, or items of a set."""
+def _of_columns(names: Sequence[Any], columns: Sequence[Any]) -> Callable[[int], Pairs]:
+    """Return a function that says which values the first columns have in a row, and how many columns are left out."""
+    shown = [(name, list(column)) for name, column in zip(names[:MOST_FIELDS], columns, strict=False)]
+    left = len(names) - len(shown)
+    rest = [("…", f"{left} more column{'s' if left > 1 else ''}")] if left else []
+    return lambda row: [*((name, column[row]) for name, column in shown), *rest]
+
+
+def _are_records(objects: Sequence[Any]) -> bool:
+    """Say whether objects are rows of one table: dicts with the same keys in the same order."""
+    if not all(isinstance(value, Mapping) for value in objects):
+        return False
+    return len({tuple(value) for value in objects}) == 1
+
+
+def _of_object(value: Any, is_record: bool) -> Pairs:
+    """Return the fields of one object: a text, the items of a set, or the entries of a dict.
+
+    A record keeps the order of its columns. Of a profile, the largest numbers say most, so that they come first.
+    """
     if isinstance(value, str):
         return [("text", value)]
     if isinstance(value, Mapping):
-        entries = list(value.items())
-        if all(isinstance(number, Real) for _, number in entries):
-            entries.sort(key=lambda entry: (-entry[1], str(entry[0])))
-        return entries[:MOST_FIELDS]
+        return list((value if is_record else largest_first(value)).items())[:MOST_FIELDS]
     if isinstance(value, set | frozenset):
         return [("items", ", ".join(sorted(map(str, value))))]
     return [("value", value)] if isinstance(value, Real) else []
+
+
+def largest_first(profile: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return a profile with its largest numbers first; what holds something else than numbers stays as it is."""
+    if not all(isinstance(number, Real) for number in profile.values()):
+        return profile
+    return dict(sorted(profile.items(), key=lambda entry: (-entry[1], str(entry[0]))))
 
 
 def _text(value: Any) -> str:

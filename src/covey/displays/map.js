@@ -11,7 +11,7 @@ const tell = () => {
   const words = search.value.trim(), found = words ? data.search(words) : [];
   view.found = new Set(found);
   if (view.chosen >= 0) panel.show(view.chosen);
-  else if (words) panel.found(words, found);
+  else if (words) panel.found(words, found, at => view.isShown(at));
   else panel.overview(at => view.isShown(at), view.shown);
   view.redraw();
 };
@@ -85,6 +85,7 @@ const middle = () => {
   return {x, y, spread: all.length > 1 ? Math.hypot(all[0].x - all[1].x, all[0].y - all[1].y) : 0};
 };
 canvas.addEventListener("pointerdown", event => {
+  if (event.button > 0) return; // Other buttons of a mouse open menus.
   if (event.isTrusted) canvas.setPointerCapture(event.pointerId);
   if (!pointers.size) travelled = 0;
   pointers.set(event.pointerId, place(event));
@@ -112,6 +113,7 @@ canvas.addEventListener("pointerup", release);
 canvas.addEventListener("pointercancel", release);
 canvas.addEventListener("pointerleave", () => point(-1));
 canvas.addEventListener("wheel", event => {
+  if (window !== window.top && document.activeElement !== canvas) return; // A notebook is scrolled until the map is chosen.
   event.preventDefault();
   const lines = event.deltaMode === 1 ? 30 : 1; // Some mice report lines, others pixels.
   view.zoom(Math.exp(-Math.max(-300, Math.min(300, event.deltaY * lines)) / 300), place(event).x, place(event).y);
@@ -128,9 +130,10 @@ const keys = {
   n: () => step(1), p: () => step(-1), Escape: () => choose(-1),
 };
 canvas.addEventListener("keydown", event => {
-  if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (!(key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
-  keys[event.key]();
+  keys[key]();
 });
 document.getElementById("panel").addEventListener("keydown", event => { if (event.key === "Escape") { choose(-1); canvas.focus(); } });
 document.getElementById("closer").addEventListener("click", () => view.zoom(1.5));

@@ -34,7 +34,7 @@ from covey.similarity.named import is_precomputed, resolve
 from covey.similarity.types import Objects
 
 MOST_NAMED = 20
-"""A drawing has a legend of up to so many clusters. More names would not be readable."""
+"""A drawing has a legend of up to this many clusters. More names would not be readable."""
 
 
 @dataclass(eq=False)
@@ -57,6 +57,7 @@ class PrototypeMapDisplay:
         The position in `rows` of the representative that covers each object; -1 if there is none, or if it is not
         on the map.
     is_representative : bool array of shape (n,)
+        Which objects are representatives.
     stands_for : int array of shape (n,)
         How many members of its whole cluster each one covers, itself included; 0 for all but representatives.
     names : list of str or None
@@ -81,6 +82,10 @@ class PrototypeMapDisplay:
         For each object its image as a data address, or None if the page has no room for it; None without images.
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn last.
+
+    See Also
+    --------
+    covey.CoverageDisplay : Shows how coverage grows.
 
     Examples
     --------
@@ -134,7 +139,7 @@ class PrototypeMapDisplay:
         random_state: Any = 0,
         ax: Any = None,
     ) -> Self:
-        """The map of a fitted estimator's clusters. The similarities of its objects are computed again.
+        """Make the map of a fitted estimator's clusters. The similarities of its objects are computed again.
 
         Parameters
         ----------
@@ -159,6 +164,21 @@ class PrototypeMapDisplay:
             Decides the sample and the layout. The same seed gives the same map for any number of threads.
         ax : matplotlib axes, optional
             Draw on these at once; by default nothing is drawn before `plot`.
+
+        Returns
+        -------
+        PrototypeMapDisplay
+            The display.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        TypeError
+            If it is neither a selector nor a classifier of covey.
+        ValueError
+            If X has not as many objects as that of the fit, if `names` or `values` are not as many, if `label` is no
+            label of a cluster, or if a parameter has a value that is not allowed.
         """
         _check_at_least_one(n_neighbors=n_neighbors, max_objects=max_objects)
         told = {"names": names, "values": values}
@@ -180,6 +200,18 @@ class PrototypeMapDisplay:
         image_shape : (height, width) or (height, width, 3)
             The shape of an image, gray or in color. Large images are made smaller. If all images take more than 3 MB,
             the page has those of the representatives that stand for most, and then those of other objects.
+
+        Returns
+        -------
+        PrototypeMapDisplay
+            The display itself, with `images`.
+
+        Raises
+        ------
+        ValueError
+            If the rows of X do not have as many columns as an image has numbers.
+        TypeError
+            If X does not hold numbers.
         """
         pictured = Images.of(X, image_shape)
         order = by_importance(self)
@@ -202,6 +234,16 @@ class PrototypeMapDisplay:
         ----------
         ax : matplotlib axes, optional
             Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        PrototypeMapDisplay
+            The display itself, with `ax_` and `figure_`.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed, which the extra ``plot`` brings.
         """
         self.ax_ = ax = new_axes() if ax is None else ax
         self.figure_ = ax.figure
@@ -241,7 +283,7 @@ class PrototypeMapDisplay:
         return f"Cluster {self.label}" if len(self.sizes) == 1 else f"{len(self.sizes)} clusters"
 
     def to_html(self, label: Hashable = None) -> str:
-        """One page with everything in it, which opens offline.
+        """Make one page with everything in it, which opens offline.
 
         It shows all clusters, or any one of them, can be zoomed and searched, and shows of the object that is chosen
         what it stands for, or what it is covered by, and what it is most similar to.
@@ -250,6 +292,18 @@ class PrototypeMapDisplay:
         ----------
         label : hashable, optional
             The cluster that the page shows first; by default all.
+
+        Returns
+        -------
+        str
+            The page as HTML.
+
+        Raises
+        ------
+        ValueError
+            If `label` is no label on the map.
+        ModuleNotFoundError
+            If jinja2 is not installed, which the extra ``plot`` brings.
         """
         if label is not None and label not in self.sizes:
             raise ValueError(f"label must be one of the labels on the map, got {label!r}.")
@@ -257,7 +311,22 @@ class PrototypeMapDisplay:
         return render("map", MAP_PAGE, display=self, data=page_data(self) | {"first": first})
 
     def write_html(self, path: str | os.PathLike[str], label: Hashable = None) -> None:
-        """Write the page to a file, which is replaced as a whole or not at all. `label` is what `to_html` takes."""
+        """Write the page that `to_html` makes to a file.
+
+        Parameters
+        ----------
+        path : path
+            The file, which is replaced as a whole or not at all.
+        label : hashable, optional
+            The cluster that the page shows first; by default all.
+
+        Raises
+        ------
+        ValueError
+            If `label` is no label on the map.
+        ModuleNotFoundError
+            If jinja2 is not installed, which the extra ``plot`` brings.
+        """
         write_page(self.to_html(label), path)
 
     def _repr_html_(self) -> str | None:

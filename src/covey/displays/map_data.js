@@ -24,6 +24,7 @@ class MapData {
     chosen.forEach((at, rank) => { this.standsFor[at] = counts[rank]; this.isRepresentative[at] = 1; });
     this.representatives = Array.from(chosen).sort((a, b) => this.standsFor[b] - this.standsFor[a] || a - b);
     this.most = counts.reduce((most, count) => Math.max(most, count), 1);
+    this.nCompared = given.nCompared;
     this.names = given.names;
     this.fieldNames = given.fieldNames;
     this.fields = given.fields;
@@ -36,7 +37,8 @@ class MapData {
     this.highest = given.highest;
   }
 
-  name(at) { return this.names ? this.names[at] : `row ${this.rows[at]}`; }
+  // What an object is called. A page of many long names has only those of the most important objects.
+  name(at) { return this.names && this.names[at] !== null ? this.names[at] : `row ${this.rows[at]}`; }
 
   // The name of each field of an object and its value.
   values(at) {
@@ -77,11 +79,11 @@ class MapData {
     return this.covered.get(at) || [];
   }
 
-  // The objects whose name or values hold all words: those of this very name first, then representatives.
+  // The objects whose name, cluster or values hold all words: those of this very name first, then representatives.
   search(words) {
     if (!this.searchable) {
       this.searchable = Array.from({length: this.n}, (_, at) =>
-        `${this.name(at)} ${this.values(at).map(([, value]) => value).join(" ")}`.toLowerCase());
+        `${this.name(at)} ${this.clusters[this.clusterOf[at]]} ${this.values(at).map(([, value]) => value).join(" ")}`.toLowerCase());
     }
     const wanted = words.toLowerCase().split(/\s+/).filter(word => word), found = [];
     if (!wanted.length) return found;

@@ -8,11 +8,15 @@ from numpy.typing import ArrayLike
 
 from covey.arrays import Floats, Positions
 from covey.displays.colors import of_clusters
+from covey.displays.layout import LARGEST_CORE
 
-MOST_TEXT = 3_000_000
-"""How many characters the cards of one page take at most, so that it opens quickly. It is a judgement."""
+MOST_TEXT = 2_000_000
+"""How many bytes the names and the cards of one page take at most, so that it opens quickly. It is a judgement:
+together with images and numbers, a page then stays under a few megabytes."""
 LONGEST_NAME = 200
-"""How many characters of a name are on the page."""
+"""How many characters of the name of an object, or of a field, are on the page."""
+SIGNS = 8
+"""How many bytes JSON adds to a value: two quotes, two commas, and the number of its field."""
 FINEST = 65535
 """Positions and similarities have so many steps, which 16 bits can tell apart."""
 PNG = "data:image/png;base64,"
@@ -47,9 +51,9 @@ def page_data(display: Any) -> dict[str, Any]:
         "similarities": packed(similarities),
         "lowest": lowest,
         "highest": highest,
-        "names": None if display.names is None else [name[:LONGEST_NAME] for name in display.names],
+        "nCompared": LARGEST_CORE,
         "images": _images(display),
-        **_fields(display),
+        **_texts(display),
     }
 
 
@@ -87,16 +91,32 @@ def _images(display: Any) -> dict[str, str] | None:
     return {str(at): image.removeprefix(PNG) for at, image in enumerate(display.images) if image is not None}
 
 
-def _fields(display: Any) -> dict[str, Any]:
-    """Return the names of all fields, and for each object those that it has with their values, as far as they fit."""
-    names: dict[str, int] = {}
+def _texts(display: Any) -> dict[str, Any]:
+    """Return the names of objects, the names of all fields, and for each object its fields, as far as they fit.
+
+    What is most important comes first. An object whose texts do not fit has neither a name nor fields.
+    """
+    called = display.names or [""] * display.rows.size
+    names: list[str | None] = [None] * display.rows.size
     cards: list[list[Any]] = [[] for _ in display.fields]
+    numbers: dict[str, int] = {}
     room, left_out = MOST_TEXT, 0
     for at in by_importance(display).tolist():
-        card = display.fields[at]
-        room -= sum(map(len, card.values()))
+        name, card = called[at][:LONGEST_NAME], {key[:LONGEST_NAME]: value for key, value in display.fields[at].items()}
+        room -= sum(map(_n_bytes, (name, *card.values(), *(key for key in card if key not in numbers))))
         if room < 0:
-            left_out += bool(card)
-        else:
-            cards[at] = [part for name, value in card.items() for part in (names.setdefault(name, len(names)), value)]
-    return {"fieldNames": list(names), "fields": cards if names else None, "nWithoutFields": left_out}
+            left_out += bool(name or card)
+            continue
+        names[at] = name
+        cards[at] = [part for key, value in card.items() for part in (numbers.setdefault(key, len(numbers)), value)]
+    return {
+        "names": None if display.names is None else names,
+        "fieldNames": list(numbers),
+        "fields": cards if numbers else None,
+        "nWithoutText": left_out,
+    }
+
+
+def _n_bytes(text: str) -> int:
+    """Return how many bytes a text takes on the page, about."""
+    return len(text.encode("utf-8", "replace")) + SIGNS

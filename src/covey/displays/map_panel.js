@@ -109,7 +109,8 @@ class Panel {
     } else if (owner < 0) element("p", words, "No representative on the map covers it.");
     else this.list("Represented by", [owner], () => `stands for ${count(data.standsFor[owner])}`);
     const near = data.neighbors(at), similar = new Map(near.map(one => [one.at, one.similarity]));
-    this.list("Most similar to it", near.map(one => one.at), other => Number(similar.get(other).toPrecision(3)).toString());
+    const compared = data.n > data.nCompared ? `Most similar of the ${count(data.nCompared)} that were compared` : "Most similar to it";
+    this.list(compared, near.map(one => one.at), other => Number(similar.get(other).toPrecision(3)).toString());
     element("button", this.lists, "Back", "more").addEventListener("click", () => this.choose(-1));
   }
 
@@ -117,14 +118,21 @@ class Panel {
   overview(isShown, shown) {
     const {data, words} = this, sum = values => values.reduce((all, value, own) => all + (shown[own] ? value : 0), 0);
     const names = data.clusters.filter((_, own) => shown[own]);
+    if (!names.length) {
+      this.begin("No cluster is shown");
+      element("p", words, "Choose one above the map.");
+      return;
+    }
     this.begin(names.length === 1 ? `Cluster ${names[0]}` : several(names.length, "cluster"));
     element("p", words, `${several(sum(data.nRepresentatives), "representative")} for ${several(sum(data.nMembers), "object")}. Choose one on the map, or here.`);
     this.pictures("They stand for most", data.representatives.filter(isShown), at => count(data.standsFor[at]));
   }
 
-  found(words, objects) {
+  found(words, objects, isShown) {
     this.begin(objects.length ? `${several(objects.length, "object")} found` : "Nothing is found");
-    if (!objects.length) element("p", this.words, `No name and no value holds “${words}”.`);
+    if (!objects.length) element("p", this.words, `No name, no cluster and no value holds “${words}”.`);
+    const hidden = objects.filter(at => !isShown(at)).length;
+    if (hidden) element("p", this.words, `${count(hidden)} of them ${hidden === 1 ? "is" : "are"} in clusters that are hidden.`);
     this.list("Found", objects);
   }
 }

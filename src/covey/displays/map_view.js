@@ -48,6 +48,7 @@ class MapView {
     const ratio = devicePixelRatio || 1, {clientWidth, clientHeight} = this.canvas;
     const before = this.width ? [this.width, this.height] : null;
     [this.width, this.height] = [clientWidth, clientHeight];
+    this.whole = this.fitted(() => true).scale; // The scale at which all clusters are in sight.
     this.canvas.width = Math.round(clientWidth * ratio);
     this.canvas.height = Math.round(clientHeight * ratio);
     this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -58,23 +59,29 @@ class MapView {
     this.draw();
   }
 
-  // Shows all objects of the clusters that are shown.
-  fit() {
+  // The scale at which some objects fill the canvas, and the middle of them.
+  fitted(isOne) {
     let left = Infinity, top = Infinity, right = -Infinity, bottom = -Infinity;
     for (let at = 0; at < this.data.n; at++) {
-      if (!this.isShown(at)) continue;
+      if (!isOne(at)) continue;
       left = Math.min(left, this.data.x[at]);
       right = Math.max(right, this.data.x[at]);
       top = Math.min(top, this.data.y[at]);
       bottom = Math.max(bottom, this.data.y[at]);
     }
-    if (left > right) return;
+    if (left > right) return null;
     const margin = Math.min(36, this.width / 10);
     const scales = [(this.width - 2 * margin) / (right - left), (this.height - 2 * margin) / (bottom - top)];
-    this.scale = Math.min(...scales, 20 * this.width);
-    this.whole = Math.min(this.whole || Infinity, this.scale); // The scale at which all clusters are in sight.
-    this.shiftX = this.width / 2 - (left + right) / 2 * this.scale;
-    this.shiftY = this.height / 2 - (top + bottom) / 2 * this.scale;
+    return {scale: Math.min(...scales, 20 * this.width), x: (left + right) / 2, y: (top + bottom) / 2};
+  }
+
+  // Shows all objects of the clusters that are shown.
+  fit() {
+    const fitted = this.fitted(at => this.isShown(at));
+    if (!fitted) return;
+    this.scale = fitted.scale;
+    this.shiftX = this.width / 2 - fitted.x * this.scale;
+    this.shiftY = this.height / 2 - fitted.y * this.scale;
     this.moved = false;
     this.redraw();
   }
@@ -148,7 +155,7 @@ class MapView {
     if (this.chosen >= 0) return this.drawOwnLines(this.chosen);
     if (visible.length > 2500) return undefined; // More lines would hide the objects.
     const {pen, data} = this;
-    pen.globalAlpha = .25;
+    pen.globalAlpha = Math.min(.25, 200 / visible.length); // Many lines together are as dark as few.
     pen.lineWidth = .8;
     for (const at of visible) {
       const owner = data.coveredBy[at];
@@ -187,6 +194,7 @@ class MapView {
     for (const at of visible) by[data.clusterOf[at]].push(at);
     const room = Math.sqrt(this.width * this.height / Math.max(1, visible.length));
     this.dot = Math.max(1, Math.min(4.5, room / 8));
+    pen.lineWidth = 1;
     by.forEach((members, cluster) => {
       pen.fillStyle = pen.strokeStyle = this.color(cluster);
       for (const lit of this.lit || this.found.size ? [false, true] : [true]) {
@@ -280,7 +288,7 @@ class MapView {
     return picture.complete && picture.naturalWidth ? picture : null;
   }
 
-  // Names below large marks, where there is room. Row numbers say nothing, so that they are left out.
+  // Names below large marks, where there is room. Images speak for themselves, and row numbers say nothing.
   drawWords(large, room) {
     const {pen, data} = this;
     pen.font = "11px system-ui, sans-serif";
@@ -292,10 +300,10 @@ class MapView {
     for (const {at, half} of large) {
       const called = /^row \d+$/.test(data.name(at)) ? "" : data.name(at);
       const whole = called || (data.values(at).length === 1 ? data.brief(at) : "");
-      if (!whole || named >= 60 || !this.isLit(at)) continue;
-      const text = whole.length > 24 ? `${whole.slice(0, 23)}…` : whole, wide = pen.measureText(text).width;
+      if (!whole || named >= 60 || data.image(at) || !this.isLit(at)) continue;
+      const signs = [...whole], text = signs.length > 24 ? `${signs.slice(0, 23).join("")}…` : whole, wide = pen.measureText(text).width;
       const x = this.left(at), y = this.top(at) + half + 3;
-      if (x - wide / 2 < 0 || x + wide / 2 > this.width || !room.take(x - wide / 2, y + 2, wide, 8)) continue;
+      if (x - wide / 2 < 0 || x + wide / 2 > this.width || !room.take(x - wide / 2, y + CELL - 1, wide, CELL)) continue; // Its mark takes the cells above.
       named++;
       pen.strokeStyle = this.paper;
       pen.strokeText(text, x, y);
@@ -304,12 +312,15 @@ class MapView {
     }
   }
 
+  // Rings around what is chosen, its neighbors, and what is pointed at. What is chosen is drawn above all rings of others.
   drawChosen() {
     const {pen, data, chosen} = this;
     if (chosen >= 0 && this.isShown(chosen)) {
       pen.setLineDash([3, 3]);
       for (const {at} of data.neighbors(chosen)) if (this.isShown(at)) this.ring(at, 3, 1.5);
       pen.setLineDash([]);
+      const mark = this.marks.find(one => one.at === chosen);
+      if (mark) this.drawLarge(chosen, mark.half);
       this.ring(chosen, 4, 3);
     }
     if (this.pointed >= 0 && this.isShown(this.pointed)) this.ring(this.pointed, 3, 2);

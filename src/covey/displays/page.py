@@ -88,6 +88,7 @@ def _environment() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["tojson"] = _json
+    environment.filters["counted"] = "{:,}".format
     return environment
 
 
@@ -97,8 +98,8 @@ def _inserted(value: Any) -> Any:
 
 
 def _json(value: Any) -> _Made:
-    """Return data as JSON without any sign that HTML gives a meaning to."""
-    text = json.dumps(legible_parts(value), allow_nan=False)  # it is ASCII, so no line separator is in it
+    """Return data as JSON without any sign that HTML gives a meaning to. Letters of any script stay as they are."""
+    text = json.dumps(legible_parts(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return _Made(text)

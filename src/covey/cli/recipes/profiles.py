@@ -7,6 +7,7 @@ from covey.cli.files.block import Block
 from covey.cli.files.nested import column_of
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.values import check_filled, profile_of
+from covey.displays.fields import largest_first
 from covey.displays.report import Card
 
 
@@ -27,5 +28,4 @@ class Profiles(Recipe):
         return Card.of_profile(title, objects[row])
 
     def fields(self, block: Block, objects: Any, row: int) -> Mapping[Any, float]:
-        found: Mapping[Any, float] = objects[row]
-        return found
+        return largest_first(objects[row])
