@@ -26,8 +26,8 @@ def own_methods(module: str, name: str) -> list[str]:
 
 
 project = "covey"
-author = "the authors of covey"
-project_copyright = "the authors of covey, BSD-3-Clause"
+author = "the covey developers"
+project_copyright = "the covey developers, BSD-3-Clause"
 release = covey.__version__
 version = ".".join(release.split(".")[:2])
 

@@ -13,7 +13,7 @@ This was the task that the method was made for.
 # ------------------
 # A real ``conn.log`` holds private matters, so that this one is made up. Five kinds of machines contact what such
 # machines contact, each also some servers of its own, at random times of one day. One camera does something else as
-# well: it talks to a far-away address all night.
+# well: it talks to a far-away address all day.
 
 import tempfile
 from pathlib import Path
@@ -104,7 +104,7 @@ plt.show()
 # Who is unlike everybody?
 # ------------------------
 # Each host is compared with its nearest representative. How far it falls short of what is usual in its cluster, in
-# units of the median deviation there, says whether it deserves a look. The camera that talks at night stands out,
+# units of the median deviation there, says whether it deserves a look. The camera that talks all day stands out,
 # because cameras are all alike. Among office machines, which differ as people do, it would have been harder to see.
 
 model = covey.NearestPrototypeClassifier(selector).fit(hosts.data, clusters.labels)

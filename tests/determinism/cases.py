@@ -69,11 +69,6 @@ def cosines(X):
     return np.array([[overlap(a, b) for b in unit] for a in unit])
 
 
-def unit_rows(n):
-    X = rows(n)
-    return X / np.sqrt((X * X).sum(axis=1, keepdims=True))
-
-
 def few_cosines(n):
     """Only the larger half of all similarities, and an empty place for each other one."""
     similarities = cosines(rows(n))

@@ -143,7 +143,11 @@ class Source(Input):
 
     label: Annotated[
         str | None,
-        option("--label", "-l", what="The column that holds the label. Without one, all rows are one cluster."),
+        option(
+            "--label",
+            "-l",
+            what="The column that holds the label. Without one, all rows are one cluster, which only select can use.",
+        ),
     ] = None
     features: Annotated[
         str | None,
