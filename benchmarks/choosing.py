@@ -123,7 +123,7 @@ def coverages(similarity: str, X: Any, y: Any) -> Trials:
 
 
 def thresholds(similarity: str, X: Any, y: Any) -> Trials:
-    """No threshold, the homogeneity, and similarities that only so many percent of the edges at k = 10 reach."""
+    """No threshold, the homogeneity, and similarities that only this many percent of the edges at k = 10 reach."""
     yield "none", covey.CRS(10, threshold=None, similarity=similarity, random_state=0)
     yield "homogeneity", covey.CRS(10, similarity=similarity, random_state=0)
     edges = [

@@ -71,7 +71,7 @@ def texts(n: int, length: int) -> list[str]:
 
 
 def selecting(selector: Callable[[], Any], data: Callable[[int], Any], labels: int = 1) -> Any:
-    """The work of fitting a selector to data, with so many labels."""
+    """The work of fitting a selector to data, with this many labels."""
 
     def work(n: int) -> tuple[Any, Callable[[], Any]]:
         estimator, X = selector(), data(n)
@@ -291,7 +291,7 @@ def children() -> list[str]:
 
 
 def interrupt(name: str, delay: float, n: int | None = None) -> dict[str, Any]:
-    """Interrupt a phase so many seconds after it has begun; what the process reports, and the seconds it took."""
+    """Interrupt a phase this many seconds after it has begun; what the process reports, and the seconds it took."""
     command = [sys.executable, "-m", "benchmarks.interrupts", "--child", name, str(n or PHASES[name].n)]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "TMPDIR": folder}

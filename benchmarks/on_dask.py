@@ -1,8 +1,8 @@
 """covey on a Dask cluster of this machine: throughput, and one large cluster checked against a single process.
 
     python -m benchmarks.on_dask throughput        1 and 2 workers, rows and a slow function of strings
-    python -m benchmarks.on_dask large 4000000     one cluster of so many rows in 32 dimensions, cut into four shards
-    python -m benchmarks.on_dask rates 1000000     the graph of a shard of so many rows, and a merge of two, on one core
+    python -m benchmarks.on_dask large 4000000     one cluster of this many rows in 32 dimensions, cut into four shards
+    python -m benchmarks.on_dask rates 1000000     the graph of a shard of this many rows, and a merge, on one core
 
 ``make bench`` measures the throughput, too. The large run writes benchmarks/ON_DASK.md. What a large fit costs in
 docs/dask.md is computed from the rates.

@@ -1,4 +1,4 @@
-"""One fit of CRS on so many synthetic rows, in a process of its own: ``python -m benchmarks.one_fit 1000000``.
+"""One fit of CRS on this many synthetic rows, in a process of its own: ``python -m benchmarks.one_fit 1000000``.
 
 It prints the seconds of the fit and the GiB of memory at its peak, beyond the data and the imports. The rows have 64
 columns and lie around 100 centers.

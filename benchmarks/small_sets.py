@@ -63,7 +63,7 @@ def fingerprints() -> tuple[Any, Any, Any]:
 
 
 def frequent(y: Any, least: int) -> Any:
-    """Positions of objects whose class has at least so many."""
+    """Positions of objects whose class has at least this many."""
     labels, sizes = np.unique(y, return_counts=True)
     return np.flatnonzero(np.isin(y, labels[sizes >= least]))
 

@@ -88,7 +88,7 @@ function resultsOf({ points, prototypes, chosen, agreement }) {
   ];
 }
 
-// The items of a Python list, so many in a line.
+// The items of a Python list, this many in a line.
 function inLines(items, perLine) {
   const lines = items.flatMap((_, t) => (t % perLine ? [] : [items.slice(t, t + perLine).join(", ")]));
   return lines.map((line) => `    ${line},`).join("\n");

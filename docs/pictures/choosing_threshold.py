@@ -6,5 +6,5 @@ NAMES = {"none": "none", "homogeneity": "homog.", **{str(n): f"{n} %" for n in (
 
 rows = means("threshold")
 rows["place"] = rows.setting.map({name: place for place, name in enumerate(NAMES)})
-for axes in size_and_quality(rows, "place", "threshold: none, the homogeneity, or what so many edges reach"):
+for axes in size_and_quality(rows, "place", "threshold: none, the homogeneity, or what this many edges reach"):
     axes.set_xticks(range(len(NAMES)), NAMES.values(), fontsize=9)

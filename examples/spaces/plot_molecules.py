@@ -165,7 +165,7 @@ for kind in DRUGS:
 # %%
 # Everyone within reach
 # ---------------------
-# The classic task of chemists needs no classes: every molecule shall have a representative of at least a given
+# The classic task of chemists needs no classes: every molecule needs a representative of at least a given
 # similarity. ``n_neighbors=None`` with a threshold does this, and the lower bound says how few it could be.
 
 graph = covey.threshold_graph(X, 0.35, similarity="jaccard")

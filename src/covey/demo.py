@@ -69,7 +69,8 @@ def show_digits() -> None:
     images, digits = load_digits(return_X_y=True)
     X, queries, y, truth = train_test_split(images, digits, test_size=0.3, random_state=0, stratify=digits)
     print(
-        f"Handwritten digits. How many of {len(queries)} new images get the right digit, if only few of {len(X)} are kept?\n"
+        f"Handwritten digits. Only few of {len(X)} images are kept: "
+        f"how many of {len(queries)} new ones get the right digit?\n"
     )
     print(f"  {'images kept':<22}{'at random':>11}{'CRS':>11}{'sharpened':>11}")
     for selector in (covey.CRS(n_neighbors=30), covey.CRS(n_neighbors=5)):

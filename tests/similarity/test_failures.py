@@ -147,7 +147,7 @@ def test_if_nothing_but_failures_was_seen_they_count_0():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("timeout", [None, 5])
 def test_a_function_that_always_fails_ends_the_fit_soon(n_jobs, timeout):
-    with pytest.raises(RuntimeError, match=r"failed for all of the first \d+ pairs; mend it. That of object .* raised"):
+    with pytest.raises(RuntimeError, match=r"failed for all of the first \d+ pairs; correct it. That .* raised"):
         covey.CRS(4, similarity=always_text, on_error="lowest", timeout=timeout, n_jobs=n_jobs).fit(X)
 
 

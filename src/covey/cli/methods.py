@@ -76,7 +76,7 @@ def _can_be_sharpened(sizes: Counter[str]) -> bool:
 
 
 def shared_out(rows: int, sizes: Counter[str]) -> dict[str, int]:
-    """Return how many of so many rows each cluster gets: at least one, no more than it has, and else by its size.
+    """Return how many of this many rows each cluster gets: at least one, no more than it has, and else by its size.
 
     The rows that are left over after rounding down go to the clusters that lost most by it; of clusters that lost
     equally, to those that come first in the order of their labels.

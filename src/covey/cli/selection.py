@@ -217,7 +217,7 @@ class Grouping:
         str | None,
         option(
             "--cluster",
-            what="Find clusters, if no column holds labels: auto decides how many, a number asks for so many, and "
+            what="Find clusters, if no column holds labels: auto decides how many, a number asks for that many, and "
             "hdbscan finds dense places and calls what lies between them noise.",
         ),
     ] = None

@@ -16,7 +16,7 @@ UNEVEN = 20
 The number is a judgement: such a column contributes 400 times as much to a product of two rows as the median one.
 """
 FEWEST_NUMBERED = 20
-"""From so many rows on, whole numbers without gaps are taken for a running number; fewer may be so by chance."""
+"""From this many rows on, whole numbers without gaps are taken for a running number; fewer may be so by chance."""
 MOST_ALIKE = 3
 """How many groups of labels that look alike are named, and how many labels of each."""
 IDENTIFIER = re.compile(r"(?i:id|.*[\W_]id)|.*[a-z](Id|ID)")

@@ -22,7 +22,7 @@ from covey.runtime.steps import in_steps
 
 STEPS = 10
 """How many steps are made per object. More steps take longer and never make the result larger. With 10, prototypes of
-Fashion-MNIST get 5.5 to 6.6 % smaller (`benchmarks/methods.py`); other numbers of steps are not on record."""
+Fashion-MNIST get 5.5 to 6.6 % smaller (`benchmarks/quality.py`); other numbers of steps are not on record."""
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 """Where the draws start. Any number but 0 would do; this one is 2^64 divided by the golden ratio."""
@@ -45,8 +45,8 @@ def improve(
     The first `n_fixed` of the chosen ones stay in any case.
 
     `coverers` from starts[x] on holds the objects that cover x, and `reverse` from reverse_starts[r] on those that r
-    covers. `counts_itself` says which objects count in their own gain; an orphan that shall stay an outlier does not.
-    Object x stands for `copies[x]` equal objects and counts so many times.
+    covers. `counts_itself` says which objects count in their own gain; an orphan that stays an outlier does not.
+    Object x stands for `copies[x]` equal objects and counts this many times.
     """
     graph = (starts, coverers, reverse_starts, reverse, counts_itself, copies)
     n, chosen = counts_itself.size, chosen.copy()
@@ -90,7 +90,7 @@ def add_all(graph, chosen, first, end, place, n_covering, gains):  # type: ignor
 
 @njit(cache=True, nogil=True)
 def make_steps(graph, chosen, size, covered, seed, place, n_covering, gains, n_fixed, n_required, n_steps):  # type: ignore[no-untyped-def]
-    """Make so many steps; how many representatives there are then, how many objects they cover, and the next seed."""
+    """Make this many steps; how many representatives there are then, how many objects they cover, and the next seed."""
     removed, added = np.empty(2, np.int64), np.empty(2, np.int64)
     for _ in range(n_steps):
         if size == n_fixed:

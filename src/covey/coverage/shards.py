@@ -90,7 +90,7 @@ class CoverShard(Sized):
     ----------
     rows, own, copies
         For each object its row, what it counts in its own gain, and its multiplicity. Rows are ascending. An orphan
-        that shall stay uncovered counts 0.
+        that must stay uncovered counts 0.
     starts : int array
         The object at place p covers the entries from starts[p] to starts[p + 1] of the next three arrays.
     covered, weights, copies_covered

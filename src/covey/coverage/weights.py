@@ -45,7 +45,7 @@ class Counts:
 
 
 def counts_of(copies: Integers, sample_weight: Any) -> Counts:
-    """Return how much objects count that stand for so many copies and have these weights.
+    """Return how much objects count that stand for this many copies and have these weights.
 
     Weights that are whole numbers are taken as they are. Others are rounded to units so fine that their sum just fits
     into 52 bits. So sums are exact, and the answer does not depend on the order in which they are added.

@@ -25,10 +25,10 @@ from covey.runtime.random import generator
 from covey.similarity.collection import Collection
 
 LARGEST_CORE = 2000
-"""How many objects t-SNE lays out at most. With so many, a map of 2 000 images of Fashion-MNIST took 16 s on two busy
+"""How many objects t-SNE lays out at most. With this many, a map of 2 000 images of Fashion-MNIST took 16 s on two busy
 cores, and one of 50 000 took 18 s (`benchmarks/maps.py`)."""
 N_SHOWN = 6
-"""How many neighbors of an object are kept. It is a judgement: the page lists so many without scrolling."""
+"""How many neighbors of an object are kept. It is a judgement: the page lists this many without scrolling."""
 N_BESIDE = 5
 """How many objects of the core decide where another object lies. It is a judgement: fewer make clumps around single
 objects of the core, and more draw every object toward the middle."""
@@ -97,7 +97,7 @@ def _lay_out_core(
     if n == 1:
         return np.zeros((1, 2)), np.empty((1, 0), dtype=np.int32), np.empty((1, 0))
     space = collection.space(n_jobs)
-    k = min(3 * n_neighbors + 1, n - 1)  # scikit-learn's t-SNE asks for so many neighbors
+    k = min(3 * n_neighbors + 1, n - 1)  # scikit-learn's t-SNE asks for this many neighbors
     graph = build(space, k, choose_method("auto", space, k), generator(rng))
     # With a perplexity near n - 1 all others would count as equally near. With one near 1 few objects would lie in a
     # line. Two thirds of n - 1 is between them.

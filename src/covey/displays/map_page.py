@@ -18,7 +18,7 @@ LONGEST_NAME = 200
 SIGNS = 8
 """How many bytes JSON adds to a value: two quotes, two commas, and the number of its field."""
 FINEST = 65535
-"""Positions and similarities have so many steps, which 16 bits can tell apart."""
+"""Positions and similarities have this many steps, which 16 bits can tell apart."""
 PNG = "data:image/png;base64,"
 """How the addresses of all images begin. The page adds it again."""
 

@@ -2,7 +2,7 @@
 // drawn large, as long as they do not overlap; the others are small marks until there is room for them.
 "use strict";
 
-const CELL = 6; // The canvas is cut into squares of so many pixels, which tell where there is room.
+const CELL = 6; // The canvas is cut into squares of this many pixels, which tell where there is room.
 
 class Room {
   constructor(width, height) {

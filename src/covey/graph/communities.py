@@ -40,7 +40,7 @@ def communities(links: sp.csr_array, n_groups: int | None = None) -> Positions:
     links : CSR array of shape (n, n)
         The weights of the links, which are symmetric and not negative.
     n_groups : int, optional
-        How many groups there shall be, at most n. By default, the modularity decides.
+        How many groups there should be, at most n. By default, the modularity decides.
     """
     groups = _split(links, _louvain(links, 1.0))
     if n_groups is None:
@@ -89,7 +89,7 @@ def _move(
 def _visit(  # type: ignore[no-untyped-def]
     starts, others, weights, n_links, total, resolution, group, in_group, to_group, queue, waits, first, n_waiting, most
 ):
-    """Let at most so many waiting objects move, one after the other; where the queue begins then, and how long it is.
+    """Let at most this many waiting objects move, one after the other; where the queue begins then, and how long it is.
 
     `to_group` holds zeros between two visits.
     """
@@ -142,7 +142,7 @@ def _between(links: sp.csr_array, groups: Positions) -> sp.csr_array:
 
 
 def _merged(links: sp.csr_array, groups: Positions, n_groups: int) -> Positions:
-    """Merge the two groups that are linked best, again and again, until there are so many."""
+    """Merge the two groups that are linked best, again and again, until there are this many."""
     between = _between(links, groups)
     n_links: Floats = np.asarray(between.sum(axis=1)).ravel()
     sizes = np.bincount(groups)

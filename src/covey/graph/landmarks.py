@@ -33,16 +33,16 @@ from covey.similarity.spaces.rows import RowSpace
 from covey.similarity.sums import unit_of
 
 PROBED_OBJECTS, PROBED_LANDMARKS, PROBE_HELD_OUT = 112, 16, 4
-"""The size of the probe: so many objects are scored against so many landmarks, of which so many are predicted. A larger
-probe is more certain, a smaller one cheaper: this one takes at most 1 912 evaluations, .4 % of the pairs of 1 000
-objects; no comparison with other sizes is on record."""
+"""The size of the probe: this many objects are scored against this many landmarks, of which this many are predicted. A
+larger probe is more certain, a smaller one cheaper: this one takes at most 1 912 evaluations, .4 % of the pairs of 1
+000 objects; no comparison with other sizes is on record."""
 
 LEAST_EXPLAINED = 0.2
 """The share of the variance of held-out columns that the probe must explain. Measured shares are .5 and more for
 Fashion-MNIST, .2 to .3 for edit distances, and below 0 for warped time series and for many blobs."""
 
 TRIAL_LANDMARKS, TRIAL_HELD_OUT = 24, 6
-"""The size of the trial: so many landmarks are scored against all objects, and so many at a time are held out. Each
+"""The size of the trial: this many landmarks are scored against all objects, and this many at a time are held out. Each
 more landmark makes the trial more certain and costs n evaluations, which are of use only if the trial succeeds. No
 comparison with other sizes is on record."""
 

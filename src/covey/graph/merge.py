@@ -63,7 +63,7 @@ def merge(
     lists : NeighborLists
         The neighbors of each object within its own group.
     k : int
-        How many neighbors are wanted in the end. The recall of so many is checked.
+        How many neighbors are wanted in the end. The recall of this many is checked.
     rng, sample_rate, tol
         The generator of all random draws, and the parameters of NN-Descent, as in `descend`.
 

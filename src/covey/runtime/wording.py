@@ -1,5 +1,6 @@
-"""Values in a message: a few of them, so that the message stays short however many there are."""
+"""Values in a message: a few of them, so that the message stays short however many there are; and shares."""
 
+import math
 from collections.abc import Collection
 from itertools import islice
 from typing import Any
@@ -24,6 +25,18 @@ def some_of(values: Collection[Any], most: int = MOST_LISTED) -> str:
     shown = ", ".join(shortened(str(value)) for value in islice(values, most))
     more = len(values) - most
     return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with one decimal, or more of them if it would have fewer than two digits otherwise.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (1, 2 / 30, 0.00312, 0)]
+    ['100.0 %', '6.7 %', '0.31 %', '0.0 %']
+    """
+    decimals = 1 - math.floor(math.log10(100 * share)) if share > 0 else 1
+    return f"{100 * share:.{max(decimals, 1)}f} %"
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:

@@ -45,7 +45,7 @@ class CRS(Selector):
         The number of neighbors, which is k in the paper. More neighbors give fewer representatives. "auto" is max(5,
         floor(sqrt((n - 1) / (2 log2 n)))) in a cluster of n objects. No object has more than n - 1 neighbors. None
         takes all objects that reach the threshold as neighbors, so that with ``coverage=1`` every object has a
-        representative that is at least so similar. All pairs are then compared, and memory grows with the number of
+        representative that is at least this similar. All pairs are then compared, and memory grows with the number of
         pairs that reach the threshold.
     coverage : float, default=0.95
         The share of each cluster to cover, in (0, 1]. It is epsilon in the paper. It is not used if `size` is given.
@@ -119,9 +119,13 @@ class CRS(Selector):
     ------
     ValueError
         At `fit`, if a parameter has a value that is not allowed, if X does not fit the similarity, if y or a given
-        graph is not as long as X, or if `size` allows for fewer representatives than there are clusters.
+        graph is not as long as X, if `size` allows for fewer representatives than there are clusters, or if a function
+        of your own returns NaN or infinity for a pair.
     TypeError
-        At `fit`, if a function of your own returns no finite real number for a pair. The message names the objects.
+        At `fit`, if X is no sequence of objects, or if a function of your own returns no real number for a pair.
+    RuntimeError
+        At `fit`, if a function of your own raises an error for a pair, or takes longer than `timeout`. The message
+        names the two objects.
     OtherRunError
         At `fit`, if the checkpoint was made with other data, another similarity or other parameters.
 

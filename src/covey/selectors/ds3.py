@@ -72,8 +72,8 @@ class Details(NamedTuple):
 class DS3(Selector):
     """Find representatives by sparse optimisation over all pairs, and certify how close to the optimum they are.
 
-    DS3 [1]_ finds very few representatives that stand for all objects as cheaply as possible. It is the dearest method:
-    use it for small clusters.
+    DS3 [1]_ finds very few representatives that stand for all objects as cheaply as possible. It is the most expensive
+    method: use it for small clusters.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class DS3(Selector):
         Whether objects may stay without a representative and become outliers. For an object this costs beta * exp(-m /
         sigma), where m is the least cost above 0 of representing it.
     beta : float, default=1
-        How dear outliers are, above 0. The default is that of the toolbox of the DS3 authors.
+        How expensive outliers are, above 0. The default is that of the toolbox of the DS3 authors.
     sigma : float, default=1
         How fast an outlier becomes cheaper with its least cost, above 0. The default has the same source.
     tol : float, default=1e-3

@@ -326,7 +326,7 @@ def nearest_two(costs, chosen, spared, nearest, first, second):  # type: ignore[
 
 @njit(cache=True, nogil=True)
 def visit_rows(costs, chosen, price, may_vary, spared, nearest, first, second, i, unchanged, n_visits):  # type: ignore[no-untyped-def]
-    """Open, close or swap so many rows from row i on, and stop where the last change was a full round ago.
+    """Open, close or swap this many rows from row i on, and stop where the last change was a full round ago.
 
     Return the open rows, the next row to be visited, and how many visits in a row have changed nothing.
     """

@@ -89,8 +89,8 @@ class Sharpened(Selector):
         last entry of the list. It is for a similarity that takes long: it needs a small part of the evaluations, and
         gets most of the quality.
     max_rounds : int, default=5
-        In a round every representative may be exchanged once. At most so many rounds are made; they end before if the
-        loss hardly falls any more. More rounds lower the loss of the training objects, but hardly the error of others.
+        The most rounds. In a round every representative may be exchanged once. Rounds end before if the loss hardly
+        falls any more. More rounds lower the loss of the training objects, but hardly the error of others.
     checkpoint : path or None, default=None
         A file that keeps what the fit has paid for, so that the same call goes on where it was stopped. See
         `covey.CRS`.
@@ -136,6 +136,16 @@ class Sharpened(Selector):
     n_failed_ : int
         How many evaluations have failed. It is there only if ``on_error="lowest"``.
 
+    Raises
+    ------
+    ValueError, TypeError, RuntimeError, OtherRunError
+        At `fit`, for the same reasons as in `covey.CRS`, and if `size` is below the number of classes.
+
+    Warns
+    -----
+    UserWarning
+        If there is a single class. The choice of the inner selector is then left as it is.
+
     See Also
     --------
     covey.CRS : The default inner selector.
@@ -145,10 +155,9 @@ class Sharpened(Selector):
     -----
     The margin of an object is its similarity to the nearest representative of its own class, less that to the nearest
     one of all other classes. Exact margins take n r evaluations at the beginning and n for every representative that
-    is exchanged, for n objects and r representatives. The neighbor graph is exact or made by
-    NN-Descent, as in `covey.neighbor_graph`. Memory is O(n n_neighbors); a function of your own also takes up to 64
-    bytes for each pair that it has evaluated. A single class gives a UserWarning and is left as it is, and a `size`
-    below the number of classes is a ValueError.
+    is exchanged, for n objects and r representatives. The neighbor graph is exact or made by NN-Descent, as in
+    `covey.neighbor_graph`. Memory is O(n n_neighbors); a function of your own also takes up to 64 bytes for each pair
+    that it has evaluated.
 
     Examples
     --------

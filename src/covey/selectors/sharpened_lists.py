@@ -22,7 +22,7 @@ NEAR, RANDOM, AROUND = 20, 3, 100
 nearest objects of a representative the neighbors are drawn. No comparison with other values is on record."""
 
 POOLED_FROM = 8
-"""Pools are used if all neighbors that would be drawn are at most one in so many of all objects. There are then fewer
+"""Pools are used if all neighbors that would be drawn are at most one in this many of all objects. There are then fewer
 than one representative in 160 objects, and the lists of a pool reach at least eight times as far."""
 
 

@@ -16,13 +16,13 @@ taken away. If all of them are gone, the object is compared with all representat
 values is on record."""
 
 TOGETHER = 32
-"""At most so many representatives, and at most one in so many, are exchanged before all objects are compared with the
-new ones. Until then only the objects that list a new one know of it. If it turns out then that the loss has risen, the
-exchanges are undone, and these objects are not chosen again in the same round. No comparison with other values is on
-record."""
+"""At most this many representatives, and at most one in this many, are exchanged before all objects are compared with
+the new ones. Until then only the objects that list a new one know of it. If it turns out then that the loss has risen,
+the exchanges are undone, and these objects are not chosen again in the same round. No comparison with other values is
+on record."""
 
 SHRINK_BY = 20
-"""At most one in so many representatives is dropped before the costs of the others are computed anew. No comparison
+"""At most one in this many representatives is dropped before the costs of the others are computed anew. No comparison
 with other values is on record."""
 
 

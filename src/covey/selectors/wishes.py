@@ -127,7 +127,7 @@ def _check_include(include: Any, n: int) -> Positions:
 def shared_out(prototypes: Sequence[Prototype], n_least: Sequence[int], size: int) -> list[int]:
     """Return how many of the picks of each cluster are kept if there may be `size` in all.
 
-    Each cluster keeps at least so many as `n_least` says.
+    Each cluster keeps at least this many as `n_least` says.
     """
     sizes = np.array([min(least, p.indices.size) for p, least in zip(prototypes, n_least, strict=True)])
     # Gains are rounded, so the last digits of two picks that tie may be in the wrong order.

@@ -76,7 +76,7 @@ class Failures:
     _lowest: float = np.inf
 
     def note(self, n_asked: int, n: int, examples: list[str]) -> None:
-        """Count so many evaluations, of which n have failed. The examples describe some of these.
+        """Count this many evaluations, of which n have failed. The examples describe some of these.
 
         Raise an error if nothing but failures was seen in many evaluations: then the function itself is at fault.
         """
@@ -84,11 +84,11 @@ class Failures:
         self.examples.extend(examples[: MOST_EXAMPLES - len(self.examples)])
         if self.n == self.n_asked >= NOTHING_ELSE:
             raise RuntimeError(
-                f"The similarity failed for all of the first {self.n} pairs; mend it. {' '.join(self.examples)}"
+                f"The similarity failed for all of the first {self.n} pairs; correct it. {' '.join(self.examples)}"
             )
 
     def note_kept(self, n: int) -> None:
-        """Count so many failures of an earlier run."""
+        """Count this many failures of an earlier run."""
         self.n, self.n_asked, self.n_before = self.n + n, self.n_asked + n, self.n_before + n
 
     def settled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -42,6 +42,14 @@ def homogeneity(
     Homogeneity
         The mean, its standard error, and the number of evaluations. It also says what the mean costs.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter has a value that is not allowed, if X does not fit the similarity, or if a function of your own
+        returns something else than a finite real number for a pair.
+    RuntimeError
+        If a function of your own raises an error for a pair. The message names the two objects.
+
     Examples
     --------
     >>> import covey

@@ -107,7 +107,7 @@ class Pool:
             raise
 
     def _is_worth_it(self, n_left: int) -> bool:
-        """Say whether so many pairs are worth other processes. As long as few pairs were timed, none are."""
+        """Say whether this many pairs are worth other processes. As long as few pairs were timed, none are."""
         assert self._steps is not None
         n_timed, seconds = self._steps.n_done, self._steps.seconds
         return (n_timed >= TIMED or seconds > WORTH_IT) and seconds / n_timed * n_left > WORTH_IT
@@ -119,7 +119,7 @@ class Pool:
             yield answer(caller, i[step], j[step])
 
     def _share_out(self, caller: Caller, i: Indices, j: Indices, seconds: float) -> Iterator[Part]:
-        """Let the workers compute batches of pairs, which take so many seconds each, and yield the values in order.
+        """Let the workers compute batches of pairs, which take this many seconds each, and yield the values in order.
 
         After a failure no further batches are sent. Those that are under way are waited for, because the workers would
         go on with them.

@@ -80,7 +80,7 @@ class Memory:
         self._spaces: dict[int | None, Space] = {}
 
     def space(self, n_jobs: int | None) -> Space:
-        """Return the space that evaluates pairs of all objects with so many threads or processes."""
+        """Return the space that evaluates pairs of all objects with this many threads or processes."""
         if n_jobs not in self._spaces:
             # The spaces that use this one check whether the similarity is symmetric.
             self._spaces[n_jobs] = self.collection.against(self.collection, n_jobs)

@@ -17,8 +17,8 @@ from covey.runtime.steps import in_steps, stop_if_abandoned
 from covey.similarity.kernels import STATISTICS, csr_products, csr_shared_sum, csr_sum, dense_weighted_sum
 
 COLUMNS_A_PAIR = 64
-"""CSR rows are spread out only if there is at least one pair for so many columns. This keeps the time for clearing the
-array small beside the time for the pairs. The value trades time only; it comes from no recorded measurement."""
+"""CSR rows are spread out only if there is at least one pair for this many columns. This keeps the time for clearing
+the array small beside the time for the pairs. The value trades time only; it comes from no recorded measurement."""
 
 PRODUCTS = 1 << 31
 """How many multiplications a matrix product makes at a time, about. One core makes some 10 thousand million a second,

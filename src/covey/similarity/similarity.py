@@ -156,8 +156,9 @@ class Similarity:
     Raises
     ------
     TypeError
-        If `function` is not callable. A fit raises it if the function returns no finite real number for a pair; the
-        message names the two objects.
+        If `function` is not callable. A fit raises it if the function returns no real number for a pair, a ValueError
+        if the number is not finite, and a RuntimeError if the function raises an error; the message names the two
+        objects.
 
     See Also
     --------

@@ -60,7 +60,7 @@ def with_marks(encoding: str, prefix: bytes) -> str:
 
 
 def undecodable(name: str, error: UnicodeError, n_lines: int) -> FileFormatError:
-    """Return an error about a byte that is no text, after so many lines of text; `name` is what messages call the file.
+    """Return an error about a byte that is no text, after this many lines; `name` is what messages call the file.
 
     The decoder works on pieces of many lines. The lines of the piece before the byte are counted, too.
     """

@@ -187,7 +187,7 @@ def _read_block(file: BinaryIO, start: int, size: int) -> tuple[int, bytes] | No
 
 
 def _read(file: BinaryIO, length: int) -> bytes:
-    """Read so many bytes, or fewer if the file ends before. One call reads at most 2 GiB."""
+    """Read this many bytes, or fewer if the file ends before. One call reads at most 2 GiB."""
     content = file.read(length)
     while len(content) < length and (more := file.read(length - len(content))):
         content += more

@@ -40,5 +40,5 @@ class How:
     whole: bool = False
 
     def n_rows(self, n_columns: int) -> int:
-        """Return how many rows of so many columns make a block."""
+        """Return how many rows of this many columns make a block."""
         return int(np.clip(CELLS // max(n_columns, 1), 1, self.most_rows))

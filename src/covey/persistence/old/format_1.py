@@ -1,4 +1,5 @@
-"""Format 1, which version 0.1.0 wrote. Two of its differences from format 2 need work here; docs/file-format.md lists all.
+"""Format 1, which version 0.1.0 wrote. Two of its differences from format 2 need work here;
+docs/file-format.md lists all of them.
 
 - Format 1 wrote a label that is a date as an integer. The classes of a classifier tell which date it was.
 - Version 0.1.0 had no names for similarities of strings, and wrote rapidfuzz' functions as callables. On loading, the

@@ -79,7 +79,7 @@ class Caller(ABC):
         return (
             f"The similarity of {self.names(i, j)} {what}, but it must be one finite real number, "
             f"below {LARGEST:g} in magnitude; "
-            "mend the similarity function or leave these objects out."
+            "correct the similarity function or leave these objects out."
         )
 
     def failure(self, i: int, j: int, error: Exception) -> RuntimeError:
