@@ -125,7 +125,7 @@ class Panel {
     }
     this.begin(names.length === 1 ? `Cluster ${names[0]}` : several(names.length, "cluster"));
     element("p", words, `${several(sum(data.nRepresentatives), "representative")} for ${several(sum(data.nMembers), "object")}. Choose one on the map, or here.`);
-    this.pictures("They stand for most", data.representatives.filter(isShown), at => count(data.standsFor[at]));
+    this.pictures("Representatives, and how many each stands for", data.representatives.filter(isShown), at => count(data.standsFor[at]));
   }
 
   found(words, objects, isShown) {
