@@ -6,6 +6,8 @@ function drawAll() {
   draw();
 }
 
+// A page that shows this one in a frame has a heading of its own.
+document.body.classList.toggle("framed", window !== window.top);
 load(state.data, state.seed);
 markStep();
 followScroll();

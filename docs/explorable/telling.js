@@ -73,7 +73,7 @@ function thresholdText({ prototypes }) {
 function histogramText({ prototypes }) {
   const cutting = prototypes.filter(({ threshold }) => threshold !== null);
   const lines = cutting.map(({ label, threshold }) => `${CLASSES[label]} ${threshold.toFixed(3)}`);
-  return "Light: all pairs of a class. Dark: neighbors. Each has its own scale. "
+  return "Faint: all pairs of a class. Strong: neighbors. Each has its own scale. "
     + (lines.length ? `Vertical lines: the threshold (${lines.join(", ")}).` : "No threshold cuts an edge.");
 }
 

@@ -17,11 +17,11 @@ kept = graph.similarities.ravel() >= mean
 _, (objects, linked, cut, picked) = panels(4)
 for axes in (objects, linked, cut):
     axes.scatter(*points.T, s=12, color=BLUE, linewidths=0, zorder=2)
-objects.set_title(f"1  {len(points)} objects")
+objects.set_title(f"1. {len(points)} objects")
 draw_edges(linked, points, starts, ends)
-linked.set_title(f"2  {k} neighbors each")
+linked.set_title(f"2. {k} neighbors each")
 draw_edges(cut, points, starts[kept], ends[kept])
-cut.set_title(f"3  {np.sum(~kept)} weak edges cut")
+cut.set_title(f"3. {np.sum(~kept)} weak edges cut")
 prototype = selector.prototypes_[0]
 draw_prototype(picked, points, prototype)
-picked.set_title(f"4  {prototype.indices.size} picked, {prototype.coverage:.0%} covered")
+picked.set_title(f"4. {prototype.indices.size} picked, {prototype.coverage:.0%} covered")

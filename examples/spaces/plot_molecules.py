@@ -6,6 +6,8 @@ A chemist has a list of molecules and money to test a few. Which ones stand for 
 their *fingerprints*: one bit for each piece of structure that may occur. The share of common bits is the Tanimoto
 similarity, which covey calls ``"jaccard"`` and computes by counting bits. Here the molecules are well-known drugs of
 six classes, so that everyone can judge the choice.
+
+This page needs RDKit: ``pip install ".[chem]"`` in a checkout.
 """
 
 # %%

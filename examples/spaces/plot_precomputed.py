@@ -102,4 +102,5 @@ print(
 #   villages. ``include=[12, 40]`` keeps the clinics that exist.
 # - A matrix of similarities goes in with ``similarity="precomputed"``. A sparse one is another matter, see
 #   :doc:`plot_scored_pairs`.
-# - On the command line: ``covey select minutes.csv --distances -k all -o clinics.csv``.
+# - On the command line a distance d counts as 1 / (1 + d), so that 45 minutes are .0217: ``covey select minutes.npy
+#   --distances -k all --threshold 0.0217 --coverage 1 --refine -o clinics.npz``.

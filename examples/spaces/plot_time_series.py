@@ -9,6 +9,9 @@ vectors nor a metric, and every comparison that it saves counts.
 
 `aeon <https://www.aeon-toolkit.org>`_ brings the distance, compiled by numba, and also the data: in GunPoint, a person
 either draws a gun from a holster and points it, or points with the finger (Ratanamahatana and Keogh, 2004).
+
+``pip install aeon`` installs it, best into an environment of its own, because it asks for older versions of other
+libraries.
 """
 
 # %%

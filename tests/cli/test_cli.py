@@ -327,6 +327,13 @@ def test_a_matrix_of_distances_gives_what_the_library_selects(run, globins):
     assert (pd.read_csv("a.csv", dtype=str)["covey_label"] == np.array(y).astype(str)).mean() > 0.9
 
 
+def test_a_matrix_whose_first_line_was_taken_for_a_header_is_refused_with_the_reason(run):
+    np.savetxt("minutes.csv", np.arange(25).reshape(5, 5), delimiter=",")
+    code, _, err = run("select", "minutes.csv", "--distances", "-o", "few.csv")
+    assert code == 1
+    assert "has as many rows as columns, got 4 and 5. The first line was read as names of columns" in one_line(err)
+
+
 def test_a_table_without_a_header_is_read_if_its_columns_are_named(run):
     iris().to_csv("iris.csv", index=False, header=False)
     names = ",".join(iris().columns)

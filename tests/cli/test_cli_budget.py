@@ -213,9 +213,9 @@ def test_random_rows_are_shared_out_by_the_size_of_clusters(run, flowers):
     ("options", "code", "message"),
     [
         (("-n", "0"), 2, "--budget must be a whole number of rows or a share between 0 and 1, got '0'"),
-        (("-n", "2"), 1, "--budget must allow for one row of each of the 3 clusters, got 2."),
+        (("-n", "2"), 1, "-n (--budget) must allow for one row of each of the 3 clusters, got 2."),
         (("-n", "0.01"), 1, "got 0.01, which is 2 of 150 rows."),
-        (("-n", "151"), 1, "--budget must be at most 150, the number of rows, got 151."),
+        (("-n", "151"), 1, "-n (--budget) must be at most 150, the number of rows, got 151."),
         (("-n", "9", "--coverage", "0.5"), 2, "--coverage would change it"),
         (("-n", "9", "--refine"), 2, "--refine would change it"),
         (("-n", "9", "--method", "ds3"), 2, "--budget is for --method crs, sharpened and random, got --method ds3"),

@@ -153,6 +153,22 @@ def test_a_frame_keeps_its_columns(client):
         found.predict(parts[["b", "a", "c", "d"]]).compute()
 
 
+def test_columns_of_one_table_of_files_are_cut_at_the_same_rows(client, tmp_path):
+    """Dask reads a single column in fewer parts than the others, if it is left to optimise each of them alone."""
+    frames = pytest.importorskip("dask.dataframe", reason="needs dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcd")).assign(kind=NAMES)
+    for number in range(4):
+        frame.iloc[number * 40 : (number + 1) * 40].to_parquet(tmp_path / f"part-{number}.parquet")
+    table = frames.read_parquet(str(tmp_path / "part-*.parquet"))
+    given, labels = table.drop(columns="kind"), table["kind"]
+    assert labels.optimize().npartitions < given.optimize().npartitions
+    found = covey.dask.NearestPrototypeClassifier(covey.dask.CRS(4, random_state=0)).fit(given, labels)
+    expected = covey.NearestPrototypeClassifier(covey.CRS(4, random_state=0)).fit(frame[list("abcd")], NAMES)
+    assert_same_state(found.to_local().selector_, expected.selector_)
+    assert_same_answers(computed(found.predict(given)), expected.predict(frame[list("abcd")]))
+
+
 def test_nothing_is_computed_before_it_is_asked_for(client):
     found, _ = both(X, NAMES)
 

@@ -88,7 +88,7 @@ def test_nothing_is_fetched_without_permission(load, tmp_path, monkeypatch, nowh
     asked = []
     for fetcher in ("fetch_openml", "fetch_20newsgroups"):
         monkeypatch.setattr(f"sklearn.datasets.{fetcher}", lambda *args, **options: asked.append(args))
-    with pytest.raises(FileNotFoundError, match="; pass download=True to "):
+    with pytest.raises(FileNotFoundError, match=r"; pass download=True \(covey reproduce: --download\) to "):
         load(data_home=tmp_path)
     assert asked == []
 

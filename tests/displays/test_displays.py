@@ -372,41 +372,6 @@ class TestMap:
         for name in ("positions", "neighbors", "similarities"):
             np.testing.assert_array_equal(*(getattr(display, name) for display in maps))
 
-    @pytest.mark.parametrize(
-        "values",
-        [
-            pd.DataFrame({"size": [1.0, 1 / 3, 2.5], "town": ["Brno", "Oulu", "Faro"]}, index=[2, 1, 0]),
-            {"size": [1.0, 1 / 3, 2.5], "town": ["Brno", "Oulu", "Faro"]},
-            [{"size": 1.0, "town": "Brno"}, {"size": 1 / 3, "town": "Oulu"}, {"size": 2.5, "town": "Faro"}],
-        ],
-        ids=["frame", "columns", "dicts"],
-    )
-    def test_cards_show_fields(self, values):
-        display = map_of(covey.KeepAll().fit(np.eye(3)), np.eye(3), values=values)
-        assert display.fields == [
-            {"size": "1", "town": "Brno"},
-            {"size": "0.333333", "town": "Oulu"},
-            {"size": "2.5", "town": "Faro"},
-        ]
-
-    def test_columns_of_one_name_are_shown_by_their_places(self):
-        values = pd.DataFrame([[1, 2], [3, 4], [5, 6]], columns=["a", "a"])
-        assert map_of(covey.KeepAll().fit(np.eye(3)), np.eye(3), values=values).fields[1] == {"a": "4"}
-
-    def test_cards_say_how_many_columns_they_leave_out(self):
-        values = pd.DataFrame(np.eye(3, 14))
-        (*_, last), _, _ = (
-            card.items() for card in map_of(covey.KeepAll().fit(np.eye(3)), np.eye(3), values=values).fields
-        )
-        assert last == ("…", "2 more columns")
-
-    def test_records_keep_the_order_of_their_columns_and_profiles_begin_with_the_largest(self):
-        records = [{"width": 1, "height": 2}, {"width": 4, "height": 3}]
-        profiles = [{"web": 1, "dns": 2}, {"web": 4}]
-        for objects, expected in [(records, [["width", "height"]] * 2), (profiles, [["dns", "web"], ["web"]])]:
-            display = map_of(covey.KeepAll().fit(np.eye(2)), np.eye(2), values=objects)
-            assert [list(card) for card in display.fields] == expected
-
     def test_objects_that_can_be_read_are_their_own_cards(self):
         shown = {name: map_of(selector.fit(X), X).fields[0] for name, (X, selector) in KINDS.items()
                  if hasattr(selector, "fit") and name != "matrix of distances"}  # fmt: skip

@@ -241,10 +241,18 @@ def points(page):
     return page.execute_script("return state.points.map(({ x, y, label }) => [x, y, label])")
 
 
+def most_alone(points):
+    """The point that is farthest from any other one, so that nobody can mean another by pointing at it."""
+    places = np.array([point[:2] for point in points])
+    far = np.linalg.norm(places[:, None] - places, axis=2)
+    np.fill_diagonal(far, np.inf)
+    return int(np.argmax(far.min(axis=1)))
+
+
 def test_points_are_moved_added_and_removed_by_mouse(fresh):
     figure, before = fresh.find_element("id", "figure"), points(fresh)
     fresh.find_element("css selector", "#classes button[value='2']").click()
-    chosen = fresh.execute_script("return strayOf(model)")
+    chosen = most_alone(before)
     x, y = at(fresh, chosen)
     ActionChains(fresh).move_to_element_with_offset(figure, x, y).click_and_hold().move_by_offset(
         40, -30

@@ -59,9 +59,11 @@ def _check_budget(budget: float | None, sizes: Counter[str]) -> None:
     rows, n_rows = _rows(budget, sizes), sizes.total()
     if rows < len(sizes):
         share = "" if rows == budget else f", which is {rows} of {n_rows} rows"
-        raise ValueError(f"--budget must allow for one row of each of the {len(sizes)} clusters, got {budget}{share}.")
+        raise ValueError(
+            f"-n (--budget) must allow for one row of each of the {len(sizes)} clusters, got {budget}{share}."
+        )
     if rows > n_rows:
-        raise ValueError(f"--budget must be at most {n_rows}, the number of rows, got {budget}.")
+        raise ValueError(f"-n (--budget) must be at most {n_rows}, the number of rows, got {budget}.")
 
 
 def _can_be_sharpened(sizes: Counter[str]) -> bool:

@@ -183,7 +183,13 @@ class Source(Input):
         bool, option("--matrix", what="The numbers are similarities of all objects to all objects.", panel=OBJECTS)
     ] = False
     distances: Annotated[
-        bool, option("--distances", what="The numbers are distances of all objects to all objects.", panel=OBJECTS)
+        bool,
+        option(
+            "--distances",
+            what="The numbers are distances of all objects to all objects. A distance d counts as the similarity "
+            "1 / (1 + d), so that 'within 45' is --threshold 0.0217.",
+            panel=OBJECTS,
+        ),
     ] = False
     scale: Annotated[
         bool,
@@ -205,7 +211,7 @@ class Source(Input):
         str | None,
         option(
             "--labels",
-            what="With --hosts, a table with the columns host and label; with --pairs, id and label.",
+            what="With --hosts, a table with the columns host and label; with --pairs (of select), id and label.",
             panel=OBJECTS,
         ),
     ] = None

@@ -147,8 +147,9 @@ def _here(asked: Asked) -> "Selected":
         fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
     if hasattr(fitted.selector_, "checkpoint_"):
         kept = fitted.selector_.checkpoint_
-        taken = f"{kept.n_saved:,} of these evaluations were taken from the checkpoint, "
-        remarks.append(f"{taken if kept.n_saved else ''}{kept.n_kept:,} are kept in it now.")
+        if kept.n_saved:
+            remarks.append(f"{kept.n_saved:,} of these evaluations were taken from the checkpoint.")
+        remarks.append(f"{kept.n_kept:,} evaluations are kept in the checkpoint now.")
     return Selected(fitted, loaded.recipe, loaded.block.take(fitted.selector_.sample_indices_), loaded, remarks)
 
 

@@ -248,8 +248,9 @@ class Compared:
         option(
             "--pairs",
             what="Each row of DATA is a scored pair: the columns of the first object, the second and the score, "
-            "separated by commas; or their numbers from 1, if the file has no header. Pairs that are not listed "
-            "are not similar. With --distances, smaller scores are closer.",
+            "separated by commas; or their numbers from 1, if the file has no header. A .m8 file has none; its columns "
+            "are query, target and so on up to bits. Pairs that are not listed are not similar. With --distances, "
+            "smaller scores are closer.",
             panel=OBJECTS,
         ),
     ] = None

@@ -104,15 +104,32 @@ class CRS(local.CRS):
     scan_rate_ : float
         `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
 
+    Raises
+    ------
+    TypeError
+        At `fit`, if something is asked for that only one process can do: a finished graph, weights, rows to include, a
+        number of representatives, ``n_neighbors=None``, ``on_error="lowest"`` or a timeout. Also if `client` is no
+        client of Dask, or if X is nothing that can be cut into parts.
+    ValueError
+        At `fit`, if there is no Dask cluster, if a parameter has a value that is not allowed, if the similarity needs
+        the data in one process ("precomputed", "gower"), if parts of X have different columns, if y is cut at other
+        rows than X, if a cluster would have more than 100 shards, if a cluster that is cut has to be refined, or if
+        the folder of the checkpoint belongs to another run or is not seen by all workers.
+    FileFormatError
+        At `fit`, if a file of the checkpoint is damaged.
+    RuntimeError
+        At `fit`, if several workers die while they run the same task, which is mostly for want of memory, or if a
+        function of your own raises an error for a pair.
+    ModuleNotFoundError
+        At `fit`, if the libraries of the extra ``dask`` are not installed.
+
     See Also
     --------
     covey.CRS : The same in one process.
 
     Notes
     -----
-    This needs the extra ``dask``. What only one process can do raises a TypeError that says so: a finished graph,
-    weights, rows to include, a number of representatives, a timeout. A worker that is lost costs the time of its tasks,
-    and changes nothing in the answer.
+    This needs the extra ``dask``. A worker that is lost costs the time of its tasks, and changes nothing in the answer.
 
     Examples
     --------

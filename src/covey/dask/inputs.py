@@ -103,6 +103,10 @@ def delayed_parts(X: Any) -> list[Any]:
     if hasattr(X, "rechunk"):  # a dask array: a part needs all columns of its rows
         X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
         return list(X.to_delayed().ravel())
+    if hasattr(
+        X, "simplify"
+    ):  # a dataframe: columns that nobody needs are not read, and the parts stay as they are cut
+        return list(X.simplify().to_delayed(optimize_graph=False))
     if hasattr(X, "to_delayed"):
         return list(X.to_delayed())
     raise TypeError(

@@ -16,7 +16,7 @@ FILES = {
 }
 """The files, and the SHA-256 checksums of what they hold once unpacked."""
 REMEDY = (
-    "put the files into a folder and pass it as data_home or in COVEY_DATA, or install Debian's package "
+    "put the files into a folder and pass it as data_home (--data-home) or in COVEY_DATA, or install Debian's package "
     "dataset-fashion-mnist"
 )
 """How to get the files without OpenML."""
@@ -28,7 +28,9 @@ NAMES = ("T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "
 def load_fashion_mnist(
     subset: str = "train", *, data_home: Any = None, download: bool = False, return_X_y: bool = False
 ) -> Any:
-    """Load Fashion-MNIST: 28 x 28 gray images of ten kinds of clothes [1]_, in the official split.
+    """Load Fashion-MNIST: 28 x 28 gray images of ten kinds of clothes, in the official split.
+
+    The images were published by Xiao and others [1]_.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ def _images(subset: str, data_home: Any, download: bool) -> tuple[NDArray[np.uin
         )
     except MissingDataError as error:
         if not download:
-            remedy = f"pass download=True to get them from OpenML, or {REMEDY}"
+            remedy = f"pass download=True (covey reproduce: --download) to get them from OpenML, or {REMEDY}"
             raise missing("Fashion-MNIST", FOLDER, tuple(FILES), remedy, data_home) from error
         return _fetch(subset, data_home)
     return images.reshape(len(images), -1), labels

@@ -11,7 +11,7 @@ FOLDER = "20newsgroups"
 FILE = "20news-bydate.jsonl.xz"
 CHECKSUM = "13c358dac2523150dc6c9378af5ab08d4a729a5779ca0cd810f8f7b31ac80baa"
 """The SHA-256 checksum of what the file holds once unpacked."""
-REMEDY = "put the file into a folder and pass it as data_home or in COVEY_DATA"
+REMEDY = "put the file into a folder and pass it as data_home (--data-home) or in COVEY_DATA"
 """How to get the posts without a download."""
 
 
@@ -73,7 +73,7 @@ def _posts(data_home: Any, download: bool) -> dict[str, tuple[list[str], list[st
         content = read(FOLDER, FILE, CHECKSUM, data_home)
     except MissingDataError as error:
         if not download:
-            remedy = f"pass download=True to let scikit-learn download it, or {REMEDY}"
+            remedy = f"pass download=True (covey reproduce: --download) to let scikit-learn download it, or {REMEDY}"
             raise missing("20 Newsgroups", FOLDER, (FILE,), remedy, data_home) from error
         return {subset: _fetch(subset, data_home) for subset in ("train", "test")}
     posts = [json.loads(line) for line in content.decode("utf-8").splitlines()]

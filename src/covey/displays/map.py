@@ -308,7 +308,7 @@ class PrototypeMapDisplay:
         if label is not None and label not in self.sizes:
             raise ValueError(f"label must be one of the labels on the map, got {label!r}.")
         first = None if label is None else list(self.sizes).index(label)
-        return render("map", MAP_PAGE, display=self, data=page_data(self) | {"first": first})
+        return render("map", MAP_PAGE, display=self, data=page_data(self) | {"first": first, "nCompared": LARGEST_CORE})
 
     def write_html(self, path: str | os.PathLike[str], label: Hashable = None) -> None:
         """Write the page that `to_html` makes to a file.

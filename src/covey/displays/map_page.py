@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from covey.arrays import Floats, Positions
 from covey.displays.colors import of_clusters
-from covey.displays.layout import LARGEST_CORE
 
 MOST_TEXT = 2_000_000
 """How many bytes the names and the cards of one page take at most, so that it opens quickly. It is a judgement:
@@ -51,7 +50,6 @@ def page_data(display: Any) -> dict[str, Any]:
         "similarities": packed(similarities),
         "lowest": lowest,
         "highest": highest,
-        "nCompared": LARGEST_CORE,
         "images": _images(display),
         **_texts(display),
     }

@@ -20,6 +20,19 @@ class SquareMatrix(Recipe):
     def from_table(self, block: Block) -> Any:
         return numbers_of(block, self.columns)
 
+    def learn(self, objects: Any, verbose: bool) -> tuple[Recipe, Any]:
+        n_rows, n_columns = objects.shape
+        if n_rows != n_columns:
+            header = n_rows == n_columns - 1
+            raise ValueError(
+                f"a matrix of {self.noun} has as many rows as columns, got {n_rows} and {n_columns}."
+                + (
+                    " The first line was read as names of columns; if it holds numbers, save the matrix as .npy."
+                    * header
+                )
+            )
+        return self, objects
+
     def lacking(self, block: Block) -> Gaps:
         raise MisuseError(f"--missing is not for {self.noun} of all objects to all objects; leave it out.")
 
@@ -49,6 +62,9 @@ class DistanceMatrix(SquareMatrix):
     """Rows of distances to all objects."""
 
     noun = "distances"
+
+    def summary(self) -> str:
+        return f"{self.described()}, where a distance d counts as the similarity 1 / (1 + d)"
 
     def function(self) -> Any:
         return from_distance("precomputed")
