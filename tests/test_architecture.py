@@ -47,8 +47,9 @@ those before it."""
 MOST_LEVELS = 13
 MOST_LINES_OF_A_FILE = 450
 MOST_LINES_OF_A_FUNCTION = 50
-"""These three are limits that the project has set itself, so that a reader can follow a chain of imports and see a
-function on one screen. They may be lowered, not raised."""
+"""These three are limits that the project has set itself, so that a reader can follow a chain of imports and see the
+code of a function on one screen. Its docstring does not count, because it is read elsewhere, too, and has to be
+complete. The limits may be lowered, not raised."""
 
 
 @cache
@@ -238,14 +239,21 @@ def test_no_file_is_longer_than_450_lines():
     assert {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FILE} == {}
 
 
-def test_no_function_is_longer_than_50_lines():
+def test_no_function_is_longer_than_50_lines_without_its_docstring():
     lengths = {
-        f"{_called(path)}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
+        f"{_called(path)}:{node.lineno} {node.name}": _lines_of_code(node)
         for path in sources()
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def _lines_of_code(function):
+    """How many lines a function has without its docstring."""
+    every = function.end_lineno - function.lineno + 1
+    text = function.body[0] if ast.get_docstring(function) else None
+    return every if text is None else every - (text.end_lineno - text.lineno + 1)
 
 
 def test_the_page_shows_the_map_of_this_tree():

@@ -1,7 +1,9 @@
 """`covey compare`: what it shows, what it recommends, and when it recommends nothing."""
 
 import os
+import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +33,7 @@ def test_compare_shows_every_method_and_leaves_only_the_report(run):
     assert good.startswith("How good: Its F1 is ")
     assert sure.startswith("How sure: ")
     assert cost.startswith("What it costs: It keeps ")
-    assert command.startswith("To select so: covey select iris.csv --label species ")
+    assert command.startswith("To select like this: covey select iris.csv --label species ")
     assert " --similarity euclidean -k " in command
     assert page == "r.html"
     assert sorted(os.listdir()) == ["iris.csv", "r.html"]  # the records have done their work
@@ -40,7 +42,7 @@ def test_compare_shows_every_method_and_leaves_only_the_report(run):
     assert f"Use {words}." in shown
     assert reason[1:] in shown
     for line in (good, sure, cost, command):
-        assert line.split(": ", 1)[1] in shown
+        assert line.split(": ", 1)[1] in shown.replace("−", "-")  # a page has a true minus
     assert "stands for" in shown
 
 
@@ -80,10 +82,14 @@ def test_what_selects_fewest_objects_within_one_standard_error_is_recommended():
     assert found.method == "CRS-k10"  # .935 is within .01 of .94; .81 is not
     assert found.words == "CRS with k = 10"
     assert found.runner_up == "CRS-k5"
-    assert found.reason.endswith("0.940 by CRS with k = 5, and it selects 20.00% of the objects instead of 25.00%.")
+    assert found.reason.endswith(
+        "(0.010) of the best of the CRS variants tried, 0.940 by CRS with k = 5, and it selects fewer objects: 20.0 % "
+        "instead of 25.0 %."
+    )
     alone = recommend(fit(3, 0, 0.9), candidates(3))
     assert alone.sentence == (
-        "Recommended: CRS with k = 3: it has the best F1, 0.900, and nothing as good selects fewer objects."
+        "Recommended: CRS with k = 3: it has the best F1 of the CRS variants tried, 0.900, and none of them that is as "
+        "good selects fewer objects."
     )
     assert alone.runner_up is None
     assert recommend([], candidates(3)) is None
@@ -100,6 +106,38 @@ def test_sharpened_methods_are_recommended_by_the_same_rule():
     assert recommend([*plain, *same_size], candidates(5)).method == "sharpened-k5"
 
 
+def test_another_method_that_is_as_good_with_fewer_objects_is_named():
+    crs = [r for seed in (0, 1) for r in fit(5, seed, 0.9)]
+    better, as_good, larger, worse = (
+        [replace(r, method=name, selected=selected) for seed in (0, 1) for r in fit(5, seed, score)]
+        for name, selected, score in (
+            ("random-5%", 5, 0.95),
+            ("DS3", 20, 0.9),
+            ("delta-medoids", 30, 0.99),
+            ("x", 3, 0.8),
+        )
+    )
+    everything = [replace(r, method="full-100%", selected=1) for r in crs]
+    found = recommend([*crs, *better, *larger, *worse, *everything], candidates(5))
+    assert found.method == "CRS-k5"
+    assert found.reason.endswith(
+        "fewer objects. But random-5% (F1 0.950 with 5.0 % of the objects) is at least as good with fewer objects."
+    )
+    both = recommend([*crs, *better, *as_good], candidates(5)).reason
+    assert "(F1 0.950 with 5.0 % of the objects) and DS3 (F1 0.900 with 20.0 % of the objects) are at least" in both
+
+
+def test_only_what_answers_better_than_chance_is_recommended():
+    """B is within one standard error of A and selects fewer objects, but its answers may be chance."""
+    scores = {3: (0.9, 0.4, 0.9, 0.4), 20: (0.55, 0.55, 0.54, 0.54)}
+    records = [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
+    chances = {name: chance_of([r for r in records if r.method == name]) for name in ("CRS-k3", "CRS-k20")}
+    assert chances["CRS-k3"] < 0.025 < chances["CRS-k20"]
+    found = recommend(records, candidates(3, 20))
+    assert found.method == "CRS-k3"
+    assert "the best F1 of the CRS variants that answer better than chance, 0.650" in found.reason
+
+
 def test_the_chance_of_each_candidate_is_corrected_for_all_that_were_tried():
     """Sharpened methods that do no better than chance make it harder for CRS to be recommended."""
     records = fit(3, 0, 0.61)
@@ -113,7 +151,7 @@ def test_the_recommended_command_can_be_run(run):
     iris().to_csv("my flowers.csv", index=False)
     common = ("my flowers.csv", "-l", "species", "--id", "name", "--scale", "-s", "euclidean")
     out = run("compare", *common, "--methods", "sharpened", "-k", "9", "--folds", 2, "--html", "r.html")[1]
-    command = shlex.split(out.split("To select so: ")[1].splitlines()[0])
+    command = shlex.split(out.split("To select like this: ")[1].splitlines()[0])
     assert command == [
         "covey", "select", "my flowers.csv", "--label", "species", "--scale", "--id", "name",
         "--similarity", "euclidean", "-k", "9", "--sharpen",
@@ -167,13 +205,22 @@ def test_random_labels_get_no_recommendation(run):
         page = Path("r.html").read_text()
         assert "<h2>No method can be recommended.</h2>" in page
         assert "No k answers better than chance" in page
-        assert 'class="marked"' not in page.split("<h2>All methods</h2>")[1].split("</table>")[0]
+        assert '<section class="verdict nothing"' in page  # it is not framed in green
+        table = page.split("<h2>All methods</h2>")[1].split("</table>")[0]
+        assert 'class="marked"' not in table
+        f1 = {
+            name: float(value) for name, value in re.findall(r"<td class=\"\">(CRS\S+)</td>\s*<td[^>]*>(\S+) ±", table)
+        }
+        assert f"What {max(f1, key=f1.get)} confuses" in page  # the best one is looked at more closely
 
 
 def test_a_method_that_beats_chance_where_no_k_does_is_named():
     found = recommend([*fit(3, 0, 0.5), *fit(1, 0, 0.9, "random-")], candidates(3))
     assert found.method is None
     assert found.reason.startswith("no k answers better than chance; random-1 does.")
+    others = [*fit(1, 0, 0.9, "random-"), *fit(2, 0, 0.9, "random-")]
+    found = recommend([*fit(3, 0, 0.5), *others], candidates(3))
+    assert found.reason.startswith("no k answers better than chance; random-1, random-2 do.")
 
 
 def test_chance_is_as_likely_as_it_says():

@@ -55,12 +55,18 @@ def test_on_wine_scaled_columns_are_found_to_be_better(run):
     assert by_way["cosine", False] < 0.8 < 0.9 < by_way["euclidean", True] == max(by_way.values())
     assert methods["f1"].min() > 0.9
     assert set(zip(methods["similarity"], methods["scaled"], strict=True)) == {("euclidean", True)}
-    command = shlex.split(out.split("To select so: ")[1].splitlines()[0])
+    command = shlex.split(out.split("To select like this: ")[1].splitlines()[0])
     assert command[2:8] == ["wine.csv", "--label", "kind", "--scale", "--similarity", "euclidean"]
     assert run(*command[1:], "-o", "few.csv")[0] == 0
     shown = assert_renders(Path("r.html").resolve(), phone=True)
     assert "the other scores flatter it a little" in Path("r.html").read_text()
-    assert "each scaled to 0 .. 1, by euclidean" in shown
+    assert "each column scaled to 0 .. 1, by euclidean similarity." in shown
+
+
+def test_rows_without_names_are_said_to_be_scaled_too(run):
+    np.savez("wine.npz", X=wine().iloc[:, :-1].to_numpy(), y=wine()["kind"].to_numpy(dtype=str))
+    assert run("compare", "wine.npz", "--scale", *FEW)[0] == 0
+    assert "rows of numbers, each column scaled to 0 .. 1, by cosine similarity." in Path("r.html").read_text()
 
 
 def test_results_in_files_are_those_of_the_table_but_not_rounded(run):

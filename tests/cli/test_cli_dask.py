@@ -385,7 +385,8 @@ def test_a_local_cluster_is_started_and_closed(folder, monkeypatch):
     assert done.returncode == 0
     assert Path("few.csv").read_bytes() == Path("one.csv").read_bytes()
     compared, selected = done.stderr.splitlines()
-    assert compared == "compared: the columns sepal_length, sepal_width, petal_length, petal_width, by cosine"
+    columns = "sepal_length, sepal_width, petal_length, petal_width"
+    assert compared == f"compared: the columns {columns}, by cosine similarity"
     assert " of 150 rows selected from 3 cluster(s); " in selected
 
 

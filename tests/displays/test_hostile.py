@@ -88,7 +88,7 @@ def write_report(folder):
     n = len(HOSTILE)
     matrix = ConfusionMatrix(HOSTILE[0], HOSTILE[1], HOSTILE, np.ones((n, n), dtype=np.int64))
     example = [Example(Card(text, HOSTILE), Card(text)) for text in HOSTILE]
-    confused = Confusions([Confusion(text, text, text, example) for text in HOSTILE])
+    confused = Confusions([Confusion(text, text, 1, 2, example) for text in HOSTILE])
     picture = Picture("drawing", drawing(), "".join(HOSTILE))
     parts = [table, picture, Gallery(HOSTILE[1], cards, HOSTILE[2]), chart, matrix, confused]
     sections = [Section(text, text, parts if text == HOSTILE[0] else []) for text in HOSTILE]

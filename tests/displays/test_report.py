@@ -84,14 +84,14 @@ def compared(tmp_path_factory):
     ]
     levels = [Level("all", 0.93), Level("chance", 0.25)]
     axes = Axis("selected, % of all objects (log)", "{:g} %"), Axis("F1", "{:.3f}")
-    chart = Chart("curve", "F1 against size.", *axes, [Series("CRS", points)], levels, points[1], "recommended")
+    chart = Chart("curve", "F1 against size.", *axes, [Series("CRS", points)], levels, points[2], "recommended")
     table = Table("methods", [Column("method"), Column("F1", ".2f", spread=True)], [("a", (0.7, 0.1)), ("b", None)],
                   marked=1)  # fmt: skip
     matrix = ConfusionMatrix(
         "matrix", "Shares.", LABELS, np.array([[9, 1, 0, 0], [5, 5, 0, 0], [0, 2, 8, 0], [0, 0, 0, 3]])
     )
     example = Example(Card("row 7", ("alcohol: 12",)), Card("row 9", ("alcohol: 13",)))
-    confused = Confusions([Confusion("5 of 10 objects were taken for others.", LABELS[1], LABELS[0], [example])])
+    confused = Confusions([Confusion(LABELS[3], LABELS[0], 5, 10, [example, example])])
     drawing = Figure()
     drawing.subplots().set_title("".join(LABELS))
     sections = [
@@ -122,6 +122,8 @@ def test_a_chart_is_laid_out_for_the_window_and_its_words_can_be_read(compared, 
             f"svg.{shown}",
         )
         assert {"all: 0.930", "chance: 0.250", "recommended", "5", "10 %"} <= {text for text, _, _ in places}
+        legend = [entry.text for entry in browser.find_elements("css selector", ".legend li")]
+        assert legend == ["CRS", "all: 0.930", "chance: 0.250", "recommended"]
         for text, height, inside in places:
             assert height >= 12, text  # letters of at least 10 pixels
             assert inside, text
@@ -150,7 +152,42 @@ def test_the_recommended_row_stands_out_in_the_table_and_in_the_chart(compared):
             return places.map(place => [place.x + place.width / 2, place.y + place.height / 2]);
         """)
         np.testing.assert_allclose(ring, mark, atol=1)
-        assert "k = 5" in browser.execute_script("return document.querySelector('.ring').parentNode.textContent")
+        assert "k = 2" in browser.execute_script("return document.querySelector('.ring').parentNode.textContent")
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_both_cards_of_an_example_begin_and_end_at_the_same_height(compared, width):
+    """What one card is takes more lines than what the other is."""
+    with page(compared, width, 844, phone=width == 390) as browser:
+        places = browser.execute_script("""
+            const places = what => [...document.querySelectorAll(`.example:first-child ${what}`)].map(own => {
+                const place = own.getBoundingClientRect(); return [place.top, place.bottom]; });
+            return [places('.role'), places('.card')];""")
+        (one, other), (asked, decided) = places
+        assert one[1] - one[0] > other[1] - other[0] + 5
+        np.testing.assert_allclose(asked, decided, atol=0.01)
+        assert one[1] <= asked[0]
+
+
+def test_a_verdict_that_recommends_nothing_is_not_green(tmp_path):
+    colors = []
+    for recommends in (True, False):
+        path = tmp_path / f"{recommends}.html"
+        Report("r", [], verdict=Verdict("Hm.", [], recommends=recommends)).write_page(path)
+        with page(path) as browser:
+            color = browser.find_element("css selector", ".verdict").value_of_css_property("border-left-color")
+            good = browser.execute_script(
+                "return getComputedStyle(document.documentElement).getPropertyValue('--good')"
+            )
+            red, green, blue = (int(good.strip()[at : at + 2], 16) for at in (1, 3, 5))
+            colors.append(f"({red}, {green}, {blue}" in color)
+    assert colors == [True, False]
+
+
+def test_a_line_of_a_card_that_is_cut_says_so():
+    card = Card.of_text("", ["x" * 200, "short"])
+    assert card.lines == (f"{'x' * 89}…", "short")
+    assert Card.of_fields("", {"name": "y" * 200}).lines[0].endswith("y…")
 
 
 def test_a_link_of_the_contents_unfolds_what_it_leads_to(compared):

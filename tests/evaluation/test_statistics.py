@@ -119,3 +119,5 @@ def test_a_difference_is_clear_if_its_interval_is_on_one_side_of_0():
     assert not difference([0.9, 0.9], [0.9, 0.9]).is_clear
     with pytest.raises(ValueError, match="at least two folds"):
         difference([0.9], [0.8])
+    with pytest.raises(ValueError, match="a score in each fold, got 1 and 2 scores"):
+        difference([0.9], [0.8, 0.7])

@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 import covey
+from covey.displays.confusion import LARGEST
 from covey.evaluation import Card
 from covey.experiments import confusions
 from covey.experiments.specs import Results
@@ -31,7 +32,9 @@ def test_confusion_counts_every_query(records):
         confusion_matrix(split.truth, model(split, seed).predict(split.queries))
         for seed, split in enumerate(iris(seed, None) for seed in (0, 1))
     )
-    np.testing.assert_array_equal(confusions.confusion(records, ["0", "1", "2"]), expected)
+    labels, counts = confusions.confusion(records)
+    assert labels == ["0", "1", "2"]
+    np.testing.assert_array_equal(counts, expected)
     (matrix,) = confusions.confusion_matrices(Results(records, SHOWN, None))
     np.testing.assert_array_equal(matrix.counts, expected)
 
@@ -53,13 +56,20 @@ def test_examples_are_queries_that_the_shown_representative_has_decided_wrongly(
 
 def test_the_largest_confusion_is_told_first_with_its_numbers(records):
     (found,) = confusions.largest_confusions(Results(records, SHOWN, lambda name, seed: SHOWN[name].split(seed)))
-    counts = confusions.confusion(records, ["0", "1", "2"])
+    _, counts = confusions.confusion(records)
     wrong = counts - np.diag(np.diag(counts))
     row, column = np.unravel_index(np.argmax(wrong), wrong.shape)
     times, n = wrong[row, column], counts[row].sum()
-    assert found.found[0].sentence.startswith(f"{times} of {n} objects of {row} ({times / n:.1%}) w")
+    assert found.found[0].sentence.startswith(f"{times} of {n} objects ({100 * times / n:.1f} %) of {row} w")
     assert found.found[0].sentence.endswith(f" taken for {column}.")
-    assert len(found.found) == min((wrong > 0).sum(), confusions.LARGEST)
+    assert len(found.found) == min((wrong > 0).sum(), LARGEST)
+
+
+def test_a_label_that_is_only_an_answer_is_counted_too(records):
+    odd = [replace(r, predicted={"3": 1, **r.predicted}) for r in records]
+    labels, counts = confusions.confusion(odd)
+    assert labels == ["0", "1", "2", "3"]
+    assert counts[:, 3].tolist() == [2, 2, 2, 0]
 
 
 def test_nothing_is_told_of_answers_that_are_all_right(records):

@@ -39,6 +39,14 @@ def test_every_bar_chart_has_a_bar_for_each_method_and_cluster(tmp_path):
     assert [to_rgba(own.get_facecolor()) for own in legend] == [to_rgba(own[0].get_facecolor()) for own in drawn]
 
 
+def test_bar_charts_only_speak_of_errors_that_they_show(tmp_path):
+    records = run(tmp_path, IRIS, FEW, seeds=[0, 1])
+    assert "one standard error over seeds" in shown_of(figures.bar_charts, records, IRIS).caption
+    one = shown_of(figures.bar_charts, [r for r in records if r.seed == 0], IRIS)
+    assert "standard error" not in one.caption
+    assert {text.get_ha() for text in one.figure.axes[-1].get_xticklabels()} == {"center"}  # names are not slanted
+
+
 def test_ranks_that_do_not_differ_are_not_drawn(tmp_path):
     """Three methods that give the same answers have nothing that a figure could show."""
     some = run(tmp_path, IRIS, FEW)

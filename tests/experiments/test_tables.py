@@ -22,9 +22,19 @@ def test_a_row_holds_means_over_clusters_then_over_seeds(tmp_path):
     records = read_records(tmp_path)
     per_seed = [np.mean([r.recall for r in records if (r.method, r.seed) == ("CRS-k5", seed)]) for seed in (0, 1)]
     assert by_method["CRS-k5"].recall == pytest.approx(np.mean(per_seed))
-    assert by_method["CRS-k5"].spread[1] == pytest.approx(np.std(per_seed))
+    assert by_method["CRS-k5"].spread[1] == pytest.approx(np.std(per_seed, ddof=1))
     f1 = by_seed(r for r in records if r.method == "CRS-k5")[:, 2]
+    assert by_method["CRS-k5"].f1_spread == pytest.approx(np.std(f1, ddof=1))
     assert by_method["CRS-k5"].f1_error == pytest.approx(np.std(f1, ddof=1) / 2**0.5)
+
+
+def test_the_time_of_a_fit_is_not_that_of_the_first_one_which_may_compile(tmp_path):
+    few = {"CRS-k5": FEW["CRS-k5"]}
+    records = [replace(r, seconds=60.0 if r.seed == 0 else 0.0042) for r in run(tmp_path, IRIS, few, seeds=[0, 1, 2])]
+    (row,) = summarise(records, IRIS)
+    assert row.seconds == 0.0042
+    (table,) = methods_table(Results(records, IRIS, None))
+    assert table.cells()[0][-1] == "0.004"  # short times can be told apart
 
 
 def test_all_pairs_of_an_asymmetric_similarity_are_a_scan_rate_of_one(tmp_path):
@@ -56,7 +66,9 @@ def test_clusters_are_listed_from_the_hardest_to_the_easiest(tmp_path):
     assert first == sorted(first)
     own = [r for r in records if (r.method, r.cluster) == ("random-5%", table.rows[0][0])]
     f1 = [2 * r.precision * r.recall / (r.precision + r.recall) for r in own]
-    assert table.rows[0][2] == pytest.approx((np.mean(f1), np.std(f1)))
+    assert table.rows[0][2] == pytest.approx((np.mean(f1), np.std(f1, ddof=1)))
+    assert len({r.size for r in own}) == 2
+    assert table.rows[0][1] == np.mean([r.size for r in own])  # not the size of the last fold
     right = [replace(r, precision=1.0, recall=1.0) for r in records]
     assert list(by_cluster(Results(right, IRIS, None))) == []
 

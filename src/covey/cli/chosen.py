@@ -71,7 +71,7 @@ def sections(name: str, chosen: Chosen, looked_at: str, recommended: str | None)
     """Return the sections of the report on the problem `name`; one of the methods is looked at more closely."""
     one, methods, beside = (looked_at,), tuple(chosen.methods), chosen.beside(looked_at)
     with_all = tuple(dict.fromkeys((looked_at, *(method for method in methods if method == ALL))))
-    first_fold = "Representatives of the first fold, each with the number of objects that it stands for."
+    first_fold = "Selected to answer for the first fold, each with the number of objects that it stands for."
     some = "" if len(beside) == len(methods) else f" Of all k, only {chosen.candidates[looked_at].k} is shown."
     note = (
         f"Means over clusters, then over folds, ± the standard deviation over folds. {tables.MEASURED} Sharpening also "
@@ -85,7 +85,7 @@ def sections(name: str, chosen: Chosen, looked_at: str, recommended: str | None)
     confused = "The largest first; all folds are counted together, so each object is asked about once."
     heat = "A color means the same share in every report."
     ranked = f"{figures.RANKED}{some}"
-    ordered = "The clusters that are hardest to tell first; ± is the standard deviation over folds."
+    ordered = "Means over folds, ± the standard deviation over folds; the clusters that are hardest to tell come first."
     return [
         Spec("Quality against size", size, by_size, (name,), methods),
         Spec("All methods", note, table, (name,), methods),

@@ -70,7 +70,7 @@ def choose_methods(names: Sequence[str], ks: Sequence[int]) -> Chosen:
 
 
 def advise(records: Sequence[Record], chosen: Chosen, source: Source, n_similarities: int) -> Advice:
-    """Return the method that is recommended, if one is, why, how sure that is, what it costs, and how to select so.
+    """Return the method that is recommended, if one is, why, how sure that is, what it costs, and how to select by it.
 
     The records are under the best of `n_similarities` that were tried, which the options name.
     """
@@ -78,10 +78,10 @@ def advise(records: Sequence[Record], chosen: Chosen, source: Source, n_similari
     if found is None:
         return Advice()
     if found.method is None:
-        return Advice(None, judge(records, chosen.candidates, found, None), [found.sentence])
+        return Advice(None, judge(records, found, None), [found.sentence])
     command = how_to_select(source, chosen.candidates[found.method])
-    verdict = judge(records, chosen.candidates, found, command)
-    return Advice(found.method, verdict, [found.sentence, *sentences(verdict), f"To select so: {command}"])
+    verdict = judge(records, found, command)
+    return Advice(found.method, verdict, [found.sentence, *sentences(verdict), f"To select like this: {command}"])
 
 
 def how_to_select(source: Source, candidate: Candidate) -> str:

@@ -1,18 +1,23 @@
 """Which k to take, and whether to sharpen, going by the records of a comparison; nothing if all answers are chance.
 
-1. A method is only recommended if one with some k, sharpened or not, answers better than chance (`chance_of`).
-2. Of those whose F1 is within one standard error of the best, the one that selects fewest objects is recommended. This
-   is the one-standard-error rule of Breiman, Friedman, Olshen and Stone (Classification and Regression Trees, 1984).
+1. Only CRS can be recommended, with some k, sharpened or not. These are the variants. A variant must answer better than
+   chance (`chance_of`).
+2. Of the variants whose F1 is within one standard error of the best, the one that selects fewest objects is
+   recommended. This is the one-standard-error rule of Breiman, Friedman, Olshen and Stone (Classification and
+   Regression Trees, 1984).
+3. If another method is at least as good with fewer objects, the reason names it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Self
 
-import numpy as np
-
+from covey.experiments.confusions import confusion
+from covey.experiments.names import ALL
 from covey.experiments.records import Record
 from covey.experiments.tables import by_seed, standard_error
+from covey.runtime.wording import percent
 
 SIGNIFICANCE = 0.05
 """How likely, at most, something may seem better than chance where nothing is: the usual 5 percent."""
@@ -55,12 +60,15 @@ class Recommendation:
         What a sentence calls the method.
     runner_up : str or None
         The method with the best F1 of all others that can be recommended.
+    rival : str
+        What a sentence calls the runner-up, which may well be better, but selects more objects.
     """
 
     method: str | None
     reason: str
     words: str = ""
     runner_up: str | None = None
+    rival: str = ""
 
     @property
     def sentence(self) -> str:
@@ -71,16 +79,28 @@ class Recommendation:
 
 
 @dataclass(frozen=True)
-class Tried:
-    """How well a method did: its F1 in each fold, and the share of the objects that it selects."""
+class Outcome:
+    """How a method did: what a sentence calls it, its F1 in each fold, and which share of the objects it selects."""
 
     words: str
     scores: list[float]
     share: float
 
+    @classmethod
+    def of(cls, words: str, records: Sequence[Record]) -> Self:
+        """Sum up the records of a method."""
+        share = sum(record.selected for record in records) / sum(record.size for record in records)
+        return cls(words, by_seed(records)[:, 2].tolist(), share)
+
     @property
     def f1(self) -> float:
+        """The mean F1 of the folds."""
         return fmean(self.scores)
+
+    @property
+    def shown(self) -> str:
+        """The mean F1 as precise as it is shown."""
+        return f"{self.f1:.3f}"
 
 
 def recommend(
@@ -97,38 +117,56 @@ def recommend(
     if not tried:
         return None
     level = SIGNIFICANCE / (len(tried) * n_similarities)  # Bonferroni's correction for all that could have won
-    if not any(chance_of(own) < level for own in tried.values()):
-        others = [name for name, own in methods.items() if name not in candidates and chance_of(own) < level]
-        return Recommendation(None, _nothing_found(others, n_similarities))
-    return _smallest_near_the_best({name: _tried(candidates[name], own) for name, own in tried.items()})
+    able = [name for name, own in methods.items() if chance_of(own) < level]
+    variants = {name: Outcome.of(candidates[name].words, tried[name]) for name in able if name in tried}
+    if not variants:
+        return Recommendation(None, _nothing_found(able, n_similarities))
+    others = [Outcome.of(name, own) for name, own in methods.items() if name not in candidates and name != ALL]
+    pool = "CRS variants tried" if len(variants) == len(tried) else "CRS variants that answer better than chance"
+    return _smallest_near_the_best(variants, pool, others)
 
 
-def _tried(candidate: Candidate, records: Sequence[Record]) -> Tried:
-    share = sum(record.selected for record in records) / sum(record.size for record in records)
-    return Tried(candidate.words, by_seed(records)[:, 2].tolist(), share)
-
-
-def _smallest_near_the_best(tried: Mapping[str, Tried]) -> Recommendation:
-    """Recommend the method that selects fewest objects of those within one standard error of the best."""
-    best = max(tried.values(), key=lambda own: own.f1)
+def _smallest_near_the_best(variants: Mapping[str, Outcome], pool: str, others: Sequence[Outcome]) -> Recommendation:
+    """Recommend the variant that selects fewest objects of those within one standard error of the best of the pool."""
+    best = max(variants.values(), key=lambda own: own.f1)
     error = standard_error(best.scores)
-    near = [name for name, own in tried.items() if own.f1 >= best.f1 - error]
-    name = min(near, key=lambda name: (tried[name].share, -tried[name].f1))
-    own = tried[name]
-    runner_up = max((other for other in tried if other != name), key=lambda other: tried[other].f1, default=None)
-    if own is best:
-        reason = f"it has the best F1, {own.f1:.3f}, and nothing as good selects fewer objects."
-        return Recommendation(name, reason, own.words, runner_up)
-    reason = (
-        f"its F1 of {own.f1:.3f} is within one standard error ({error:.3f}) of the best, "
-        f"{best.f1:.3f} by {best.words}, and it selects {own.share:.2%} of the objects instead of {best.share:.2%}."
+    near = [name for name, own in variants.items() if own.f1 >= best.f1 - error]
+    name = min(near, key=lambda name: (variants[name].share, -variants[name].f1))
+    own = variants[name]
+    if own.shown == best.shown:
+        reason = (
+            f"it has the best F1 of the {pool}, {own.shown}, and none of them that is as good selects fewer objects."
+        )
+    else:
+        reason = (
+            f"its F1 of {own.shown} is within one standard error ({error:.3f}) of the best of the {pool}, {best.shown} "
+            f"by {best.words}, and it selects fewer objects: {percent(own.share)} instead of {percent(best.share)}."
+        )
+    smaller = [other for other in others if other.f1 >= own.f1 and other.share < own.share]
+    runner_up = max((other for other in variants if other != name), key=lambda other: variants[other].f1, default=None)
+    return Recommendation(
+        name, reason + _as_good(smaller), own.words, runner_up, _rival(own, variants.get(runner_up or ""))
     )
-    return Recommendation(name, reason, own.words, runner_up)
+
+
+def _rival(own: Outcome, other: Outcome | None) -> str:
+    """Return what a sentence calls the runner-up, if there is one."""
+    if other is None:
+        return ""
+    return f"the {'best' if other.shown > own.shown else 'next best'} variant, {other.words}"
+
+
+def _as_good(others: Sequence[Outcome]) -> str:
+    """Name the methods that cannot be recommended, but are as good with fewer objects."""
+    named = [f"{own.words} (F1 {own.shown} with {percent(own.share)} of the objects)" for own in others]
+    verb = "is" if len(named) == 1 else "are"
+    return f" But {' and '.join(named)} {verb} at least as good with fewer objects." if named else ""
 
 
 def _nothing_found(others: Sequence[str], n_similarities: int) -> str:
     """Say that no k beats chance, which other methods do, and what to look at then."""
-    found = f"; {', '.join(others)} does" if others else ", and neither does any other method"
+    verb = "does" if len(others) == 1 else "do"
+    found = f"; {', '.join(others)} {verb}" if others else ", and neither does any other method"
     under = "this similarity" if n_similarities == 1 else f"any of {n_similarities} similarities"
     little = "says little" if n_similarities == 1 else "seems to say little"
     return (
@@ -146,17 +184,12 @@ def chance_of(records: Sequence[Record]) -> float:
     """
     from scipy.stats import norm
 
-    labels = sorted({r.cluster for r in records} | {answer for r in records for answer in r.predicted})
-    at = {label: place for place, label in enumerate(labels)}
-    table = np.zeros((len(labels), len(labels)))
-    for record in records:
-        for answer, times in record.predicted.items():
-            table[at[record.cluster], at[answer]] += times
+    _, table = confusion(records)
     n = table.sum()
     if not n:
         return 1.0
     true, answered = table.sum(axis=1) / n, table.sum(axis=0) / n
-    agreed, expected = np.trace(table) / n, float(true @ answered)
+    agreed, expected = table.trace() / n, float(true @ answered)
     variance = PAIRED * (expected + expected**2 - float((true * answered) @ (true + answered))) / n
     if variance <= 0 or agreed <= expected:
         return 1.0

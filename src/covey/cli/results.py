@@ -11,6 +11,7 @@ from covey.cli.chosen import Chosen, sections
 from covey.cli.verdict import Advice
 from covey.cli.ways import Tried, Way, section
 from covey.displays.report import Report
+from covey.experiments.names import ALL
 from covey.experiments.runner import report
 from covey.experiments.specs import Problem
 from covey.experiments.tables import Row
@@ -63,8 +64,13 @@ class Compared:
         return self.advice.method
 
     @property
+    def best(self) -> str:
+        """The name of the method with the best F1, all objects only if nothing else was tried."""
+        return max(self.methods, key=lambda row: (row.method != ALL, row.f1)).method
+
+    @property
     def sentences(self) -> list[str]:
-        """What is recommended, how to select so, and what was left out."""
+        """What is recommended, how to select by it, and what was left out."""
         return [*self.advice.sentences, *self.remarks]
 
     def lines(self) -> list[dict[str, Any]]:
@@ -111,7 +117,7 @@ class Compared:
         **running: Any,
     ) -> None:
         """Write the report on the chosen methods, whose records are in a folder; it calls the problem by its name."""
-        looked_at = self.recommended or next(iter(chosen.methods))
+        looked_at = self.recommended or self.best
         options: Any = {"problems": {name: problem}, "methods": chosen.methods, **running}
         summary = [*opening, *self.remarks]
         title = f"{name}: representatives compared"

@@ -19,7 +19,8 @@ from covey.cli.chosen import USUAL_K
 from covey.cli.files.block import Block
 from covey.cli.options import Source
 from covey.cli.recipes.recipe import Recipe
-from covey.displays.report import Column, Section, Table
+from covey.displays.report import Section
+from covey.displays.table import Column, Table
 from covey.experiments.names import crs_name
 from covey.experiments.tables import Row
 

@@ -74,27 +74,11 @@ class Cover:
     No similarity is evaluated. Time and memory grow with the number of edges. If gains are equal, the object with the
     lowest index is picked, so that the same graph always gives the same answer.
 
-    `covey.cover` raises TypeError for a dense matrix, which belongs into `covey.CRS` as X with
-    ``similarity="precomputed"``. It raises ValueError for a matrix that is not square, holds NaN or looks like
-    distances, and for a parameter that is not allowed.
-
     Examples
     --------
+    An object that resembles no other one is an orphan. It is picked to cover itself, or stays uncovered:
+
     >>> import covey
-    >>> words = ["cat", "cart", "care", "dog", "dodge", "lodge"]
-    >>> def shared(a, b):
-    ...     return len(set(a) & set(b)) / len(set(a) | set(b))
-    >>> graph = covey.neighbor_graph(words, 2, shared)
-    >>> [words[i] for i in covey.cover(graph, coverage=1).indices]
-    ['dodge', 'cart']
-
-    A single object that covers as much as possible, and one that must be among the picked:
-
-    >>> covey.cover(graph, size=1).indices, covey.cover(graph, coverage=1, include=[0]).indices
-    (array([4]), array([0, 4]))
-
-    An object that resembles no other one is an orphan, which may also stay uncovered:
-
     >>> graph = covey.threshold_graph([[1, 0], [1, 0.1], [0.1, 1], [0, 1], [-1, -1]], threshold=0.9)
     >>> found = covey.cover(graph, coverage=1)
     >>> found.indices, found.covered_by, found.n_orphans
@@ -130,7 +114,8 @@ def cover(
     Parameters
     ----------
     graph : NeighborGraph or sparse matrix
-        The neighbors of each object. Row x of a matrix stores the similarities of x's neighbors.
+        The neighbors of each object, which is G in the paper. Row x of a matrix stores the similarities of x's
+        neighbors.
     coverage : float, default=0.95
         The share of objects to cover, in (0, 1]. It is epsilon in the paper.
     threshold : float, optional
@@ -142,7 +127,7 @@ def cover(
     with_itself : float array of shape (n,), optional
         What each object counts in its own gain; 1 by default, and wherever the given number is not positive.
     multiplicity : int array of shape (n,), optional
-        How many equal objects each object stands for, 1 by default. It counts so many times in gains and in coverage.
+        How many equal objects each object stands for, 1 by default. It counts that often in gains and in coverage.
     sample_weight : float array of shape (n,), optional
         How much each object counts in gains and in coverage, instead of its multiplicity.
     include : sequence of int, default=()
@@ -155,7 +140,28 @@ def cover(
     Returns
     -------
     Cover
-        What was picked, and what it covers. Its description has examples.
+        What was picked, and what it covers.
+
+    Raises
+    ------
+    TypeError
+        If the graph is a dense matrix, which belongs into `covey.CRS` as X with ``similarity="precomputed"``.
+    ValueError
+        If the matrix is not square, holds NaN or looks like distances, or if a parameter has a value that is not
+        allowed.
+
+    Examples
+    --------
+    >>> import covey
+    >>> words = ["cat", "cart", "care", "dog", "dodge", "lodge"]
+    >>> graph = covey.neighbor_graph(words, 2, lambda a, b: len(set(a) & set(b)) / len(set(a) | set(b)))
+    >>> [words[i] for i in covey.cover(graph, coverage=1).indices]
+    ['dodge', 'cart']
+
+    The one word that covers most, and a choice that has to begin with "cat":
+
+    >>> covey.cover(graph, size=1).indices, covey.cover(graph, coverage=1, include=[0]).indices
+    (array([4]), array([0, 4]))
     """
     _check_choices(coverage, gain, on_orphan, refine, size)
     edges = edges_of(graph, threshold)

@@ -10,6 +10,12 @@ map_page.py     what that page holds, packed
 layout.py       where objects lie on a map
 fields.py       what a card says about an object
 report.py       Report: sections of tables, pictures and galleries; its page is report.html, with report.css
+table.py        tables of a report
+picture.py      pictures of a report, drawn with matplotlib
+chart.py        charts of a report, drawn by the page itself
+room.py         where words of a chart have room
+ticks.py        round numbers for the axes of a chart
+confusion.py    confusion matrices of a report
 thumbnails.py   rows of numbers as small images, for maps and for cards of reports
 page.py         makes pages of these templates; page.css is what all pages share
 drawing.py      what every drawing with matplotlib needs

@@ -7,40 +7,60 @@ sheet shows one of the two.
 1. `Chart` holds the values. `parts/chart.html` beside this file writes what `drawings` returns as SVG.
 2. The vertical axis is as long as the values need. A level far below them, such as that of chance, would flatten them,
    so it gets a strip of its own below a gap.
-3. A label that has no room is left out: a browser shows what a point is to whoever points at it.
+3. Words are written where there is room for them (room.py), and left out otherwise. The legend names everything that
+   is drawn, and a browser shows what a point is to whoever points at it.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
 from covey.displays.files import write_csv
+from covey.displays.room import BAR, LINE, Room, Word
+from covey.displays.ticks import decades, steps
 
 FAR = 1.0
 """A level that is further below all values than this many times their range gets a strip of its own."""
-FEW = 3
-"""With fewer numbers than this, an axis does not show its scale."""
-CLOSE = 15.0
-"""Labels that are nearer to each other than this would overlap: about the height of a line."""
-WIDTH_OF_A_LETTER = 7.0
-"""About how many pixels a letter is wide."""
-DIGITS = (1, 2, 5)
-"""The first digits of round numbers."""
-FINER_DIGITS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-"""The first digits of numbers that are a little less round, for axes on which there are too few of the others."""
 SHAPES = ("circle", "square", "triangle", "diamond")
 """The marks of series, so that they differ not only by color."""
-N_COLORS = 6
-"""How many colors a style sheet has for series."""
+N_COLORS, N_DASHES = 6, 4
+"""How many colors a style sheet has for series, and how many kinds of dashes for levels."""
 STRIP = 40.0
 """The height of the strip for levels that are far below."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A value with its interval: from `low` to `high`. `label` is written beside it, and `words` tell all about it."""
+    """A value in a chart, with its interval.
+
+    Attributes
+    ----------
+    x, y : float
+        Its place on the logarithmic axis, and on the other one. A logarithmic axis has no place for an x of 0 or below,
+        which is drawn at the left end.
+    low, high : float
+        The ends of its interval, which is drawn as a bar.
+    label : str
+        What is written beside it, if there is room.
+    words : str
+        What a browser shows to a reader who points at it.
+
+    See Also
+    --------
+    covey.evaluation.Chart : Draws points.
+
+    Examples
+    --------
+    A score with its standard error:
+
+    >>> from covey.evaluation import Point
+    >>> score, error = 0.75, 0.125
+    >>> Point(10, score, score - error, score + error, label="k = 5")
+    Point(x=10, y=0.75, low=0.625, high=0.875, label='k = 5', words='')
+    """
 
     x: float
     y: float
@@ -52,7 +72,27 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """Points that belong together. Several of them are joined by a line. What is not strong is drawn paler."""
+    """Points of a chart that belong together: they have one color and one shape, and a line joins them.
+
+    Attributes
+    ----------
+    name : str
+        What the legend calls them.
+    points : sequence of Point
+        The points, in the order in which the line joins them.
+    strong : bool
+        Whether they stand out; if not, they are drawn paler and below the others.
+
+    See Also
+    --------
+    covey.evaluation.Chart : Draws series.
+
+    Examples
+    --------
+    >>> from covey.evaluation import Point, Series
+    >>> Series("CRS", [Point(1, 0.8, 0.8, 0.8), Point(5, 0.9, 0.9, 0.9)]).joined
+    True
+    """
 
     name: str
     points: Sequence[Point]
@@ -60,24 +100,77 @@ class Series:
 
     @property
     def joined(self) -> bool:
-        """Whether a line joins the points."""
+        """Whether a line joins the points: there are several of them."""
         return len(self.points) > 1
 
 
 @dataclass(frozen=True)
 class Level:
-    """A line across the chart, which everything else is held against."""
+    """A line across a chart that everything else is compared with, such as chance.
+
+    Attributes
+    ----------
+    name : str
+        What it is called, in the legend and beside the line.
+    y : float
+        Its height. A level far below all points gets a strip of its own below a gap, so that it does not flatten them.
+    low, high : float or None
+        The ends of its interval, which is drawn as a band; None if it has none.
+
+    See Also
+    --------
+    covey.evaluation.Chart : Draws levels.
+
+    Examples
+    --------
+    >>> from covey.evaluation import Axis, Chart, Level, Point, Series
+    >>> good = Series("CRS", [Point(1, 0.8, 0.78, 0.82), Point(5, 0.9, 0.88, 0.92)])
+    >>> axes = Axis("size", "{:g}"), Axis("F1", "{:.2f}")
+    >>> chart = Chart("quality", "Better than chance.", *axes, [good], [Level("chance", 0.1)])
+    >>> drawing = chart.drawings()[0]
+    >>> drawing.gap is None, [text for _, text in drawing.y_ticks][0]
+    (False, '0.78')
+    """
 
     name: str
     y: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval; the level itself if it has none."""
+        return self.y if self.low is None else self.low, self.y if self.high is None else self.high
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The title of an axis, and how values on it are written."""
+    """An axis of a chart.
+
+    Attributes
+    ----------
+    title : str
+        What the values are.
+    form : str
+        How a value is written, as `str.format` takes it, for example "{:.3f}".
+    limits : (float, float)
+        The smallest and the largest value that there can be, such as 0 and 1 for a share. A vertical axis does not go
+        beyond them.
+
+    See Also
+    --------
+    covey.evaluation.Chart : Has two axes.
+
+    Examples
+    --------
+    >>> from covey.evaluation import Axis
+    >>> Axis("selected", "{:g} %").form.format(2.5)
+    '2.5 %'
+    """
 
     title: str
     form: str
+    limits: tuple[float, float] = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
@@ -90,7 +183,7 @@ class Frame:
     left: float
     n_ticks: int
     right: float = 12.0
-    top: float = 26.0
+    top: float = 30.0
     bottom: float = 46.0
 
 
@@ -100,14 +193,14 @@ FRAMES = (Frame("desktop", 760, 400, 52, 8), Frame("phone", 358, 360, 46, 6))
 
 @dataclass(frozen=True)
 class Mark:
-    """A point as it is drawn: its place, the ends of its interval, and where its label is, if it has room."""
+    """A point as it is drawn: its place, the ends of its interval, and its label, if that has room."""
 
     x: float
     y: float
     low: float
     high: float
     words: str
-    label: str
+    label: Word | None
     marked: bool
 
 
@@ -128,55 +221,78 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A level as it is drawn: its place, the ends of its band, the kind of its dashes, and what is written about it.
+
+    The legend has the text in any case, and the drawing has it as a word if there is room.
+    """
+
+    y: float
+    low: float
+    high: float
+    dashes: int
+    text: str
+    word: Word | None
+
+
+@dataclass(frozen=True)
 class Drawing:
-    """A chart that is laid out in a frame. A tick is a place and a text; the line of a level has a place for its text.
+    """A chart that is laid out in a frame.
 
     Attributes
     ----------
     x_ticks, y_ticks : list of (float, str)
-    levels : list of (float, float, str, str)
-        The place of the line and of its text, the text, and the end of the line at which it is: "start" or "end".
+        The place and the text of each.
+    rules : list of Rule
+        The levels.
+    lines : list of Line
+        The series.
     gap : float or None
         Where the vertical axis is broken.
-    note : (float, float, str) or None
-        The place of the words beside the marked point, and on which side of the place they are.
+    note : Word or None
+        What is written beside the marked point, if it has room.
     """
 
     frame: Frame
     x_ticks: Sequence[tuple[float, str]]
     y_ticks: Sequence[tuple[float, str]]
-    levels: Sequence[tuple[float, float, str, str]]
+    rules: Sequence[Rule]
     lines: Sequence[Line]
     gap: float | None
-    note: tuple[float, float, str] | None
+    note: Word | None
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Series of points, and levels across them.
+    """A chart in a report: values with intervals against something that grows by factors, such as a size.
+
+    The page itself draws it, so that it follows the reader's light or dark mode, and no matplotlib is needed.
 
     Attributes
     ----------
     name, caption : str
-        The name of its file, and what it shows.
+        The name of its file, without a suffix, and what it shows.
     across, up : Axis
-        The logarithmic axis, and the other one.
+        The horizontal axis, which is logarithmic, and the vertical one, which is not.
     series : sequence of Series
+        The points.
     levels : sequence of Level
+        Lines across the chart.
     marked : Point or None
-        The point that stands out.
+        The point that stands out. It must be one of the points in `series`, not another one that is equal to it.
     mark : str
-        What is written beside it.
+        What it is called, in the legend and beside it.
 
     Examples
     --------
-    >>> from covey.displays.chart import Axis, Chart, Point, Series
+    The axes get round numbers that suit the values:
+
+    >>> from covey.evaluation import Axis, Chart, Point, Series
     >>> points = [Point(1, 0.5, 0.4, 0.6), Point(10, 0.9, 0.8, 1.0)]
     >>> chart = Chart("growth", "It grows.", Axis("size", "{:g}"), Axis("quality", "{:.1f}"), [Series("all", points)])
-    >>> [drawing.frame.kind for drawing in chart.drawings()]
-    ['desktop', 'phone']
-    >>> [text for _, text in chart.drawings()[0].y_ticks]
-    ['0.4', '0.5', '0.6', '0.7', '0.8', '0.9', '1.0']
+    >>> desktop, phone = chart.drawings()
+    >>> [text for _, text in desktop.x_ticks], [text for _, text in desktop.y_ticks]
+    (['1', '2', '5', '10'], ['0.4', '0.5', '0.6', '0.7', '0.8', '0.9', '1.0'])
     """
 
     name: str
@@ -191,17 +307,36 @@ class Chart:
     template: ClassVar[str] = "chart.html"
 
     def drawings(self) -> list[Drawing]:
-        """The chart in both layouts."""
+        """The chart in two layouts, for a desktop and for a phone. The page shows the one that suits the window.
+
+        Returns
+        -------
+        list
+            Two drawings. Their attributes hold the places of everything, in pixels; `x_ticks` and `y_ticks` are pairs
+            of a place and a text.
+        """
         return [_Layout(self, frame).drawing() for frame in FRAMES]
 
     def legend(self) -> list[tuple[int, str, Series]]:
-        """The color and the shape of each series."""
+        """The color and the shape of each series.
+
+        Returns
+        -------
+        list of (int, str, Series)
+            The number of the color, the name of the shape, and the series.
+        """
         return [(at % N_COLORS, SHAPES[at % len(SHAPES)], own) for at, own in enumerate(self.series)]
 
     def write(self, folder: Path) -> None:
-        """Write the points as a CSV file, as exact as they are."""
+        """Write the points and levels as a CSV file, as exact as they are.
+
+        Parameters
+        ----------
+        folder : path
+            Where the file is written, which must exist.
+        """
         rows = [(s.name, p.label, p.x, p.y, p.low, p.high) for s in self.series for p in s.points]
-        lines = [(level.name, "", "", level.y, "", "") for level in self.levels]
+        lines = [(level.name, "", "", level.y, level.low, level.high) for level in self.levels]
         titles = ("series", "point", self.across.title, self.up.title, "low", "high")
         write_csv(folder / f"{self.name}.csv", titles, [*rows, *lines])
 
@@ -217,11 +352,12 @@ class _Layout:
         ends = [end for point in points for end in (point.low, point.high)]
         low, high = min(ends, default=0.0), max(ends, default=1.0)
         self.far = [level for level in chart.levels if low - level.y > FAR * (high - low)]
-        near = [level.y for level in chart.levels if level not in self.far]
+        near = [end for level in chart.levels if level not in self.far for end in level.interval]
         low, high = min([low, *near]), max([high, *near])
-        room = 0.05 * (high - low or 1.0)
-        self.low, self.high = low - room, high + room
+        air, (lowest, highest) = 0.05 * (high - low or 1.0), chart.up.limits
+        self.low, self.high = min(low, max(low - air, lowest)), max(high, min(high + air, highest))
         self.floor = frame.height - frame.bottom - (STRIP if self.far else 0)
+        self.room = Room((frame.left, frame.top - 12, frame.width, frame.height - frame.bottom))
 
     def across(self, x: float) -> float:
         """The horizontal place of a value; what a logarithmic axis has no place for is at its left end."""
@@ -233,90 +369,65 @@ class _Layout:
         return round(self.floor - (y - self.low) / (self.high - self.low) * (self.floor - self.frame.top), 1)
 
     def drawing(self) -> Drawing:
-        """Lay everything out."""
+        """Lay everything out. What is drawn takes its room first, then words do, the most important ones first."""
         frame, chart = self.frame, self.chart
-        x_ticks = [
-            (self.across(x), chart.across.form.format(x)) for x in _decades(self.left, self.right, frame.n_ticks)
-        ]
-        y_ticks = [(self.up(y), text) for y, text in _steps(self.low, self.high, frame.n_ticks)]
-        gap = self.floor + 6 if self.far else None
-        return Drawing(frame, x_ticks, y_ticks, self._levels(), self._lines(), gap, self._note())
+        x_ticks = [(self.across(x), chart.across.form.format(x)) for x in decades(self.left, self.right, frame.n_ticks)]
+        y_ticks = [(self.up(y), text) for y, text in steps(self.low, self.high, frame.n_ticks)]
+        gap = self.floor + 10 if self.far else None
+        for series in chart.series:
+            self._take_room(series)
+        for level in chart.levels:
+            y = self._height(level)
+            self.room.take_line((frame.left, y), (frame.width, y))
+        note = None if chart.marked is None else self._note(chart.marked)
+        rules = [self._rule(level, at) for at, level in enumerate(chart.levels)]
+        return Drawing(frame, x_ticks, y_ticks, rules, self._lines(), gap, note)
 
-    def _levels(self) -> list[tuple[float, float, str, str]]:
-        """The lines of levels. The text is above its line, or below if another one is close above it."""
-        found: list[tuple[float, float, str, str]] = []
-        strip = self.frame.height - self.frame.bottom - 10
-        for level in sorted(self.chart.levels, key=lambda level: -level.y):
-            y = strip if level in self.far else self.up(level.y)
-            crowded = any(0 <= y - other < 2 * CLOSE for other, *_ in found)
-            text = f"{level.name}: {self.chart.up.form.format(level.y)}"
-            text_y = y + 13 if crowded else y - 5
-            found.append((y, text_y, text, self._free_end(text_y, text)))
-        return found
+    def _take_room(self, series: Series) -> None:
+        """Take the room of marks, of intervals, and of the line that joins them."""
+        marks = [(self.across(point.x), self.up(point.y)) for point in series.points]
+        for point, (x, y) in zip(series.points, marks, strict=True):
+            half = self._half(point)
+            self.room.take((x - half, y - half, x + half, y + half))
+            self.room.take((x - 5, self.up(point.high), x + 5, self.up(point.low)), BAR)
+        for start, end in pairwise(marks):
+            self.room.take_line(start, end)
 
-    def _free_end(self, y: float, text: str) -> str:
-        """The end of a line at which fewer points are in the way of a text: "start", or "end"."""
-        width, right = WIDTH_OF_A_LETTER * len(text), self.frame.width - self.frame.right
-        places = {"start": (self.frame.left, self.frame.left + width), "end": (right - width, right)}
-        points = [point for series in self.chart.series for point in series.points]
-        crossing = [self.across(p.x) for p in points if self.up(p.high) - CLOSE < y < self.up(p.low) + CLOSE]
-        return min(places, key=lambda end: sum(places[end][0] <= x <= places[end][1] for x in crossing))
+    def _half(self, point: Point) -> float:
+        """Half of the width that a mark takes; the marked one has a ring around it."""
+        return 13.0 if point is self.chart.marked else 7.0
+
+    def _height(self, level: Level) -> float:
+        """Where the line of a level is."""
+        return self.frame.height - self.frame.bottom - 10 if level in self.far else self.up(level.y)
+
+    def _rule(self, level: Level, at: int) -> Rule:
+        """The line of a level and its band; its words are above or below, where there is room along it."""
+        y, left, right = self._height(level), self.frame.left + 5, self.frame.width - self.frame.right - 3
+        low, high = (y, y) if level in self.far else map(self.up, level.interval)
+        inner = [(left + share * (right - left), "middle") for share in (0.5, 0.25, 0.75)]
+        places = [(x, line, side) for line in (y - 5, y + 14) for x, side in [(left, "start"), (right, "end"), *inner]]
+        text = f"{level.name}: {self.chart.up.form.format(level.y)}"
+        return Rule(y, low, high, at % N_DASHES, text, self.room.word(text, places))
 
     def _lines(self) -> list[Line]:
-        """The series, strong ones last, so that they are drawn over the others."""
-        taken: list[tuple[float, float]] = []
+        """The series, strong ones last, so that they are drawn over the others. They get their labels first."""
         lines = [
-            Line(color, shape, series.strong, series.joined, [self._mark(point, taken) for point in series.points])
+            Line(color, shape, series.strong, series.joined, [self._mark(point) for point in series.points])
             for color, shape, series in sorted(self.chart.legend(), key=lambda own: not own[2].strong)
         ]
         return lines[::-1]
 
-    def _mark(self, point: Point, taken: list[tuple[float, float]]) -> Mark:
-        """A point, whose label is left out if another one, or another point, is too close."""
+    def _mark(self, point: Point) -> Mark:
+        """A point. Its label is to the right of it, because one in between two points could belong to either."""
+        x, y, half = self.across(point.x), self.up(point.y), self._half(point)
+        places = [(x + half, line, "start") for line in (y + 15, y - 8)]
+        label = self.room.word(point.label, places, BAR) if point.label else None
+        return Mark(x, y, self.up(point.low), self.up(point.high), point.words, label, point is self.chart.marked)
+
+    def _note(self, point: Point) -> Word | None:
+        """What is written beside the marked point: above or below its ring and its interval, or at a side."""
         x, y = self.across(point.x), self.up(point.y)
-        has_room = all(abs(x - other) > CLOSE or abs(y - at) > CLOSE for other, at in taken)
-        taken.append((x, y))
-        low, high = self.up(point.low), self.up(point.high)
-        return Mark(x, y, low, high, point.words, point.label if has_room else "", point is self.chart.marked)
-
-    def _note(self) -> tuple[float, float, str] | None:
-        """Where the words beside the marked point are: above its interval, towards the middle of the drawing."""
-        point = self.chart.marked
-        if point is None:
-            return None
-        x = self.across(point.x)
-        third = (self.frame.width - self.frame.left) / 3
-        side = "start" if x < self.frame.left + third else "end" if x > self.frame.left + 2 * third else "middle"
-        return x, max(self.up(point.high) - 9, 12.0), side
-
-
-def _decades(low: float, high: float, most: int) -> list[float]:
-    """Round numbers on a logarithmic axis, at most so many: 1, 2, 5, 10 ... if they fit.
-
-    A short axis has numbers between them, and a long one powers of ten.
-    """
-    few = len(_round_numbers(low, high, DIGITS)) < FEW
-    found: list[float] = []
-    for digits in (FINER_DIGITS, DIGITS) if few else (DIGITS, (1, 3), (1,)):
-        found = _round_numbers(low, high, digits)
-        if len(found) <= most:
-            return found
-    return found[:: -(-len(found) // most)]
-
-
-def _round_numbers(low: float, high: float, digits: Sequence[float]) -> list[float]:
-    """The numbers in a range that begin with these digits, ascending."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [value for power in powers for digit in digits if low <= (value := digit * 10.0**power) <= high]
-
-
-def _steps(low: float, high: float, most: int) -> list[tuple[float, str]]:
-    """Round numbers at equal distances, about so many at most, written with as many digits as tell them apart."""
-    smallest = (high - low) / most
-    power = 10.0 ** math.floor(math.log10(smallest))
-    step = next((digit * power for digit in DIGITS if digit * power >= smallest), 10 * power)
-    digits = max(0, -math.floor(math.log10(step)))
-    return [
-        (number * step, f"{number * step:.{digits}f}")
-        for number in range(math.ceil(low / step), math.floor(high / step) + 1)
-    ]
+        above, below = min(self.up(point.high) - 9, y - 16), max(self.up(point.low) + 18, y + 25)
+        places = [(x, line, side) for line in (above, below) for side in ("middle", "start", "end")]
+        return self.room.word(self.chart.mark, [*places, (x + 16, y + 4, "start"), (x - 16, y + 4, "end")], LINE)

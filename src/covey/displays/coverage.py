@@ -19,9 +19,10 @@ more clusters would not be readable, so there is no legend."""
 
 @dataclass(eq=False)
 class CoverageDisplay:
-    """Coverage against the number of representatives, one curve for each cluster.
+    """How coverage grows with each representative, one curve for each cluster.
 
-    `from_estimator` makes it and `plot` draws it.
+    A curve that is steep at first and then flat says that a few representatives stand for most of the cluster.
+    `from_estimator` makes it and evaluates no similarity. `plot` draws it, for which matplotlib is needed.
 
     Attributes
     ----------
@@ -33,8 +34,14 @@ class CoverageDisplay:
     ax_, figure_ : matplotlib axes and figure
         Where it was drawn last.
 
+    See Also
+    --------
+    covey.PrototypeMapDisplay : Shows where the representatives lie.
+
     Examples
     --------
+    The first two representatives cover three quarters of the numbers:
+
     >>> import covey
     >>> from covey.displays import CoverageDisplay
     >>> def nearness(a, b):
@@ -51,7 +58,7 @@ class CoverageDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, labels: Sequence[Hashable] | None = None, ax: Any = None) -> Self:
-        """The curves of a fitted estimator.
+        """Make the curves of a fitted estimator.
 
         Parameters
         ----------
@@ -61,6 +68,20 @@ class CoverageDisplay:
             The clusters to show; by default all.
         ax : matplotlib axes, optional
             Draw on these at once; by default nothing is drawn before `plot`.
+
+        Returns
+        -------
+        CoverageDisplay
+            The display.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        TypeError
+            If it is neither a selector nor a classifier of covey.
+        ValueError
+            If one of `labels` is no label of a cluster.
         """
         prototypes = fitted_selector(estimator).prototypes_
         chosen = [prototype_of(prototypes, label) for label in (prototypes if labels is None else labels)]
@@ -78,8 +99,17 @@ class CoverageDisplay:
         ax : matplotlib axes, optional
             Where to draw; by default on a new figure.
         relative : bool, default=False
-            Count representatives as a share of their cluster, so that clusters of different sizes can be held
-            against each other.
+            Count representatives as a share of their cluster, so that clusters of different sizes can be compared.
+
+        Returns
+        -------
+        CoverageDisplay
+            The display itself, with `ax_` and `figure_`.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If matplotlib is not installed, which the extra ``plot`` brings.
         """
         self.ax_ = ax = new_axes() if ax is None else ax
         self.figure_ = ax.figure

@@ -1,14 +1,13 @@
 """A report: sections of tables, pictures and galleries, as one HTML page that opens offline and as files of their own.
 
 The parts hold values. How they look is decided by `report.html` and `report.css` beside this file; each kind of part
-has a template of its own in `parts/`. Charts and confusion matrices are parts, too (chart.py, confusion.py).
+has a template of its own in `parts/`. Cards and galleries are here. Tables, pictures, charts and confusion matrices
+have files of their own (table.py, picture.py, chart.py, confusion.py).
 """
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
@@ -16,12 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.displays.colors import REPORT_PAGE
-from covey.displays.drawing import write_any_language
-from covey.displays.files import write_csv
 from covey.displays.page import render, write_page
-from covey.displays.thumbnails import inline, png_address
-from covey.runtime.extras import require
-from covey.storage.whole import whole
+from covey.displays.thumbnails import png_address
+from covey.runtime.wording import shortened
 
 LONGEST_LINE, MOST_LINES, MOST_ENTRIES = 90, 3, 5
 """What a card shows of a text or a profile: enough to tell what it is about, in a gallery of many cards."""
@@ -29,120 +25,34 @@ DIGITS = 5
 """How many digits of a number a card shows: enough to compare two objects by eye."""
 LONG_NUMBER = re.compile(r"-?\d*\.\d{6,}(e[+-]?\d+)?", re.ASCII)
 """A number with more digits than a card shows, as text."""
-DOTS_PER_INCH = 150
-"""The resolution of PNG files: a figure of ten inches is 1 500 pixels wide."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    title : str
-    form : str
-        How numbers are written on the page, as `format` takes it, for example ".3f"; empty for text.
-    spread : bool
-        Whether a value is a pair: a number, and how much it varies, or None. The page shows both in one cell, with ±
-        between them, and a file has a column for each.
-    """
-
-    title: str
-    form: str = ""
-    spread: bool = False
-
-    def text(self, value: Any) -> str:
-        """A value as the page shows it; None is shown as nothing."""
-        if value is None:
-            return ""
-        parts = value if self.spread else (value,)
-        return " ± ".join(format(part, self.form) for part in parts if part is not None)
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows under columns; None is an empty cell. `marked` is the row that stands out, if there is one.
-
-    Examples
-    --------
-    >>> from covey.evaluation import Column, Table
-    >>> Table("towns", [Column("name"), Column("share", ".1%")], [("Brno", 0.25), ("Oulu", None)]).cells()
-    [['Brno', '25.0%'], ['Oulu', '']]
-    >>> Table("scores", [Column("F1", ".2f", spread=True)], [[(0.9, 0.01)]]).cells()
-    [['0.90 ± 0.01']]
-    """
-
-    name: str
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Any]]
-    caption: str = ""
-    marked: int | None = None
-
-    template: ClassVar[str] = "table.html"
-
-    def cells(self) -> list[list[str]]:
-        """The text of each cell, as the page shows it."""
-        return [[column.text(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
-
-    def numeric(self) -> list[bool]:
-        """Which columns are aligned as numbers."""
-        return [bool(column.form) for column in self.columns]
-
-    def write(self, folder: Path) -> None:
-        """Write the table as a CSV file, with its numbers as exact as they are."""
-        titles = [title for c in self.columns for title in ((c.title, f"± {c.title}") if c.spread else (c.title,))]
-        rows = [
-            [part for c, value in zip(self.columns, row, strict=True) for part in _parts(value, c)] for row in self.rows
-        ]
-        write_csv(folder / f"{self.name}.csv", titles, rows)
-
-
-def _parts(value: Any, column: Column) -> Sequence[Any]:
-    """The cells of a file that a value takes."""
-    return (value,) if not column.spread else (None, None) if value is None else value
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """A matplotlib figure, and a caption that says what it shows.
-
-    Texts in an SVG file remain texts, so that whatever shows it writes them with fonts that have their signs.
-    """
-
-    name: str
-    figure: Any
-    caption: str
-
-    template: ClassVar[str] = "picture.html"
-
-    def drawn(self, form: str, *, transparent: bool = False) -> bytes:
-        """The content of an image file: "svg", "png" or "pdf". The same picture gives the same content."""
-        matplotlib = require("matplotlib", "plot")
-        buffer = BytesIO()
-        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
-        options: Any = {"dpi": DOTS_PER_INCH, "bbox_inches": "tight", "metadata": metadata, "transparent": transparent}
-        write_any_language(self.figure)
-        with matplotlib.rc_context({"svg.hashsalt": self.name, "svg.fonttype": "none"}), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph .* missing from font")  # matplotlib draws a box instead
-            self.figure.savefig(buffer, format=form, **options)
-        return buffer.getvalue()
-
-    def address(self) -> str:
-        """The picture as a data address, which a page can hold. The page's own paper shows through."""
-        return inline(self.drawn("svg", transparent=True), "svg+xml")
-
-    def write(self, folder: Path) -> None:
-        """Write the picture as an SVG and as a PNG file."""
-        for form in ("svg", "png"):
-            with whole(folder / f"{self.name}.{form}") as path:
-                path.write_bytes(self.drawn(form))
 
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """One object to look at: an image, or a title and a few lines; and how many objects it stands for.
+    """One object to look at: an image, or a title and a few lines.
 
-    The pixels of an image have the shape (height, width), or (height, width, 3) in color.
+    Attributes
+    ----------
+    title : str
+        What the object is called.
+    lines : tuple of str
+        What there is to say about it.
+    pixels : uint8 array or None
+        Its image, of shape (height, width), or (height, width, 3) in color.
+    stands_for : int or None
+        How many objects it represents, itself included.
+
+    See Also
+    --------
+    covey.evaluation.Gallery : Cards of the representatives of clusters.
+
+    Examples
+    --------
+    A profile with hundreds of entries becomes a card with the five largest:
+
+    >>> from covey.evaluation import Card
+    >>> Card.of_profile("host 17", {f"service {i}": 2.0**-i for i in range(300)}).lines
+    ('service 0: 1', 'service 1: 0.5', 'service 2: 0.25', 'service 3: 0.125', 'service 4: 0.0625')
     """
 
     title: str = ""
@@ -152,12 +62,37 @@ class Card:
 
     @classmethod
     def of_text(cls, title: str, lines: Sequence[str]) -> Self:
-        """A card of a text: its title and its first lines."""
-        return cls(title, tuple(line[:LONGEST_LINE] for line in lines[:MOST_LINES]))
+        """A card of a text: its title and its first lines.
+
+        Parameters
+        ----------
+        title : str
+            What stands above.
+        lines : sequence of str
+            The text. A card has its first 3 lines, and of each at most 90 characters.
+
+        Returns
+        -------
+        Card
+            The card.
+        """
+        return cls(title, tuple(shortened(line, LONGEST_LINE) for line in lines[:MOST_LINES]))
 
     @classmethod
     def of_fields(cls, title: str, fields: Mapping[Any, Any]) -> Self:
         """A card of a row of a table: its title and its values by their names, with as many digits as can be compared.
+
+        Parameters
+        ----------
+        title : str
+            What stands above.
+        fields : mapping
+            The values by their names. Numbers are rounded to 5 digits, also those that are texts.
+
+        Returns
+        -------
+        Card
+            The card.
 
         Examples
         --------
@@ -165,11 +100,24 @@ class Card:
         >>> Card.of_fields("one flower", {"width": 0.1 + 0.2, "height": "2.8333333", "color": "red"}).lines
         ('width: 0.3', 'height: 2.8333', 'color: red')
         """
-        return cls(title, tuple(f"{name}: {_readable(value)}"[:LONGEST_LINE] for name, value in fields.items()))
+        lines = (shortened(f"{name}: {_readable(value)}", LONGEST_LINE) for name, value in fields.items())
+        return cls(title, tuple(lines))
 
     @classmethod
     def of_profile(cls, title: str, profile: Mapping[Any, float]) -> Self:
         """A card of a profile: its title and its largest entries.
+
+        Parameters
+        ----------
+        title : str
+            What stands above.
+        profile : mapping
+            A number for each name. A card has the five largest.
+
+        Returns
+        -------
+        Card
+            The card.
 
         Examples
         --------
@@ -181,7 +129,13 @@ class Card:
         return cls(title, tuple(f"{name}: {weight:.3g}" for name, weight in top))
 
     def address(self) -> str:
-        """The image as a data address, which a page can hold."""
+        """The image as a data address, which a page can hold. The card must have pixels.
+
+        Returns
+        -------
+        str
+            The address, which holds a PNG file.
+        """
         assert self.pixels is not None
         return png_address(self.pixels)
 
@@ -194,7 +148,25 @@ def _readable(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Cards of objects, grouped by the name of their cluster."""
+    """Objects to look at, grouped by cluster: a part of a report.
+
+    Attributes
+    ----------
+    name : str
+        What the gallery is called on a page that has several.
+    groups : mapping of str to sequence of Card
+        The cards of each cluster, by its name. The page shows the first cluster, and the others when a reader asks.
+    caption : str
+        What stands above the cards; nothing by default.
+
+    Examples
+    --------
+    >>> from covey.evaluation import Card, Gallery, Report, Section
+    >>> pets = Gallery("pets", {"cats": [Card("Tom", stands_for=12)], "dogs": [Card("Rex"), Card("Fido")]})
+    >>> page = Report("Pets", [], [Section("All of them", "", [pets])]).html()
+    >>> page.count('class="card"'), "stands for 12" in page
+    (3, True)
+    """
 
     name: str
     groups: Mapping[str, Sequence[Card]]
@@ -203,7 +175,13 @@ class Gallery:
     template: ClassVar[str] = "gallery.html"
 
     def write(self, folder: Path) -> None:
-        """Write nothing: a gallery is made to be looked at on the page."""
+        """Write nothing: a gallery is made to be looked at on the page.
+
+        Parameters
+        ----------
+        folder : path
+            Where other parts of a report are written.
+        """
 
 
 class Part(Protocol):
@@ -217,7 +195,28 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a report: a title, a note on how to read it, and its parts. Details are `folded` until asked for."""
+    """A section of a report: its title, how to read it, and what it shows.
+
+    Attributes
+    ----------
+    title : str
+        What stands above, and in the contents of the page.
+    note : str
+        How to read the section.
+    parts : sequence
+        What it shows: any of `Table`, `Chart`, `ConfusionMatrix`, `Picture` and `Gallery`.
+    folded : bool
+        Whether the page shows only the title until a reader asks for more.
+
+    Examples
+    --------
+    >>> from covey.evaluation import Column, Report, Section, Table
+    >>> shares = Table("shares", [Column("town"), Column("share", ".1%")], [("Brno", 0.25)])
+    >>> sections = [Section("Shares", "Of all towns.", [shares]), Section("Details", "", [], folded=True)]
+    >>> page = Report("Towns", [], sections).html()
+    >>> page.count("<details"), '<a href="#section-2">Details</a>' in page
+    (1, True)
+    """
 
     title: str
     note: str
@@ -227,24 +226,62 @@ class Section:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a report comes to: a headline, what speaks for it by titles, and the command that follows from it."""
+    """What a report comes to, for a reader who reads nothing else. It stands above everything.
+
+    Attributes
+    ----------
+    headline : str
+        The answer in one sentence.
+    points : sequence of (str, str)
+        What speaks for it: a title and a sentence each.
+    command : str or None
+        What to type next, if a command follows from it.
+    recommends : bool
+        Whether something is recommended. If not, the verdict is not framed in green.
+
+    Examples
+    --------
+    >>> from covey.evaluation import Report, Verdict
+    >>> verdict = Verdict("Use k = 10.", [("Why", "Larger k are no better.")], "covey select data.csv -k 10")
+    >>> page = Report("Which k?", [], verdict=verdict).html()
+    >>> page.index("Use k = 10.") < page.index("covey select data.csv -k 10") < page.index("Contents")
+    True
+    """
 
     headline: str
     points: Sequence[tuple[str, str]]
     command: str | None = None
+    recommends: bool = True
 
 
 @dataclass(frozen=True)
 class Report:
-    """A report: a title, a few opening paragraphs, and sections; a verdict stands above all else.
+    """A report as one page that opens offline, and its tables and pictures as files.
+
+    Whatever the data hold remains text on the page: it can neither run nor load anything.
+
+    Attributes
+    ----------
+    title : str
+        What stands above.
+    summary : sequence of str
+        A few opening paragraphs.
+    sections : sequence of Section
+        What the report shows; the page begins with their titles.
+    verdict : Verdict or None
+        What the report comes to.
 
     Examples
     --------
+    >>> import tempfile
     >>> from covey.evaluation import Column, Report, Section, Table
-    >>> towns = Table("towns", [Column("name"), Column("share", ".1%")], [("Brno", 0.25)])
-    >>> page = Report("Towns", ["Where people live."], [Section("Shares", "Of all.", [towns])]).html()
-    >>> "<h1>Towns</h1>" in page
+    >>> towns = Table("towns", [Column("name"), Column("share", ".1%")], [("<script>Brno", 0.25)])
+    >>> report = Report("Towns", ["Where people live."], [Section("Shares", "Of all.", [towns])])
+    >>> "&lt;script&gt;Brno" in report.html()
     True
+    >>> page = report.write(tempfile.mkdtemp())
+    >>> sorted(path.name for path in page.parent.iterdir())
+    ['report.html', 'towns.csv']
     """
 
     title: str
@@ -253,11 +290,40 @@ class Report:
     verdict: Verdict | None = None
 
     def html(self) -> str:
-        """The report as one page, with everything in it."""
+        """The report as one page, with everything in it.
+
+        Returns
+        -------
+        str
+            The page as HTML.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If jinja2 is not installed, which the extra ``plot`` brings.
+        """
         return render("report", REPORT_PAGE, report=self)
 
     def write(self, folder: Any) -> Path:
-        """Write the page as report.html, its numbers as CSV and pictures as SVG and PNG; return the page's path."""
+        """Write the page as report.html, its numbers as CSV files, and its pictures as SVG and PNG files.
+
+        Files of the same names are replaced, each of them as a whole or not at all.
+
+        Parameters
+        ----------
+        folder : path
+            Where the files are written. It is made if it is not there.
+
+        Returns
+        -------
+        Path
+            The path of the page.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If jinja2 is not installed, which the extra ``plot`` brings.
+        """
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         for section in self.sections:
@@ -268,5 +334,16 @@ class Report:
         return page
 
     def write_page(self, path: Any) -> None:
-        """Write only the page, to a file of this name."""
+        """Write only the page, and no other files.
+
+        Parameters
+        ----------
+        path : path
+            The file, which is replaced as a whole or not at all.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If jinja2 is not installed, which the extra ``plot`` brings.
+        """
         write_page(self.html(), path)

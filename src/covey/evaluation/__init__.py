@@ -5,12 +5,15 @@ The parts of a report (`Table`, `Picture`, `Gallery`, `Chart`, `ConfusionMatrix`
 defined in `covey.displays`, with everything else that is drawn.
 """
 
-from covey.displays.chart import Chart
+from covey.displays.chart import Axis, Chart, Level, Point, Series
 from covey.displays.confusion import ConfusionMatrix
-from covey.displays.report import Card, Column, Gallery, Picture, Report, Section, Table, Verdict
+from covey.displays.picture import Picture
+from covey.displays.report import Card, Gallery, Report, Section, Verdict
+from covey.displays.table import Column, Table
 from covey.evaluation.statistics import Comparison, Difference, compare, difference, shaffer
 
 __all__ = [
+    "Axis",
     "Card",
     "Chart",
     "Column",
@@ -18,9 +21,12 @@ __all__ = [
     "ConfusionMatrix",
     "Difference",
     "Gallery",
+    "Level",
     "Picture",
+    "Point",
     "Report",
     "Section",
+    "Series",
     "Table",
     "Verdict",
     "compare",

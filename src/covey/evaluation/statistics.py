@@ -30,12 +30,14 @@ from covey.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How methods rank over blocks, and which of them differ; `compare` makes it.
+    """How methods rank over blocks, and which of them differ.
+
+    `covey.evaluation.compare` makes it, and says what the tests assume.
 
     Attributes
     ----------
     names : tuple of str
-        The methods.
+        The names of the k methods.
     ranks : float array
         The mean rank of each method; 1 is the best.
     n_blocks : int
@@ -46,6 +48,21 @@ class Comparison:
         Iman and Davenport's statistic, which is less conservative than Friedman's, and its p-value.
     adjusted : float array of shape (k, k)
         The p-value of each pair, adjusted by Shaffer's static procedure; 1 on the diagonal.
+
+    See Also
+    --------
+    covey.evaluation.compare : Makes it.
+
+    Examples
+    --------
+    Over 30 data sets, the first method is better than the two others, which do not differ from each other:
+
+    >>> import numpy as np
+    >>> from covey.evaluation import compare
+    >>> scores = np.random.default_rng(0).random((30, 3)) + [0.8, 0.1, 0]
+    >>> found = compare(scores, ["ours", "old", "random"])
+    >>> found.p_value < 0.001, bool(found.adjusted[0, 1] < 0.001), found.groups()
+    (True, True, [('old', 'random')])
     """
 
     names: tuple[str, ...]
@@ -60,10 +77,17 @@ class Comparison:
     def groups(self, level: float = 0.05) -> list[tuple[str, ...]]:
         """The largest groups of methods that follow each other by rank, and of which no two differ significantly.
 
+        A diagram of critical differences draws each group as a line.
+
         Parameters
         ----------
         level : float, default=0.05
             Two methods differ significantly if their adjusted p-value is not above this.
+
+        Returns
+        -------
+        list of tuple of str
+            The names in each group of two methods or more, the best method first. Groups may overlap.
         """
         order = np.argsort(self.ranks, kind="stable")
         found: list[tuple[int, int]] = []
@@ -79,6 +103,12 @@ class Comparison:
 def compare(scores: Any, names: Sequence[str]) -> Comparison:
     """Rank methods over blocks and test which of them differ.
 
+    A block is a data set, or a cluster. Friedman's test tells whether any methods differ, and Shaffer's static
+    procedure tells which [1]_. Both look only at ranks, so that scores of different blocks need not be comparable.
+
+    The tests assume that blocks are independent. The clusters of one data set are not: what one of them wins another
+    loses. Read the result over such blocks as a description, not as a proof.
+
     Parameters
     ----------
     scores : array of shape (n_blocks, n_methods)
@@ -89,15 +119,30 @@ def compare(scores: Any, names: Sequence[str]) -> Comparison:
     Returns
     -------
     Comparison
+        The mean rank of each method, the p-values of the tests, and the groups of methods that do not differ.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 3 methods or 2 blocks, if a score is not finite, or if `names` has not as many entries
+        as the scores have columns.
+
+    See Also
+    --------
+    covey.evaluation.difference : Compares two methods over the folds of a cross-validation.
+
+    References
+    ----------
+    .. [1] S. García and F. Herrera, "An extension on 'Statistical comparisons of classifiers over multiple data sets'
+       for all pairwise comparisons", Journal of Machine Learning Research 9, 2008.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from covey.evaluation import compare
-    >>> scores = np.random.default_rng(0).random((30, 3)) + [0.8, 0.1, 0]
-    >>> found = compare(scores, ["a", "b", "c"])
-    >>> found.ranks.round(2).tolist(), found.groups()
-    ([1.17, 2.23, 2.6], [('b', 'c')])
+    >>> scores = [[0.91, 0.85, 0.80], [0.72, 0.70, 0.66], [0.88, 0.89, 0.70], [0.95, 0.93, 0.91], [0.60, 0.55, 0.52]]
+    >>> found = compare(scores, ["CRS", "medoids", "random"])
+    >>> found.ranks.tolist(), found.groups()
+    ([1.2, 1.8, 3.0], [('CRS', 'medoids'), ('medoids', 'random')])
     """
     from scipy import stats
 
@@ -124,7 +169,10 @@ def compare(scores: Any, names: Sequence[str]) -> Comparison:
 
 
 def shaffer(p_values: Any, n_methods: int) -> Floats:
-    """Adjust the p-values of all pairs of methods by Shaffer's static procedure; their order is kept.
+    """Adjust the p-values of all pairs of methods by Shaffer's static procedure.
+
+    Of many tests some reject by chance. The procedure [1]_ makes up for that, and never rejects less than Holm's,
+    because it knows that equality is transitive: if one pair of three methods differs, a second pair does so as well.
 
     Parameters
     ----------
@@ -133,8 +181,27 @@ def shaffer(p_values: Any, n_methods: int) -> Floats:
     n_methods : int
         How many methods there are: k.
 
+    Returns
+    -------
+    float array
+        The adjusted p-values, at most 1, in the order of those given. Reject the hypotheses whose adjusted p-value is
+        not above the level of significance.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer p-values than pairs.
+
+    References
+    ----------
+    .. [1] J. P. Shaffer, "Modified sequentially rejective multiple test procedures", Journal of the American
+       Statistical Association 81, 1986.
+
     Examples
     --------
+    The smallest of three p-values is multiplied by 3. If that hypothesis is rejected, at most one of the two others can
+    be true, so that they stay as they are:
+
     >>> from covey.evaluation import shaffer
     >>> shaffer([0.01, 0.04, 0.5], 3).tolist()
     [0.03, 0.04, 0.5]
@@ -164,7 +231,27 @@ def true_together(k: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Difference:
-    """By how much one method is better than another: the mean over folds, and an interval around it."""
+    """By how much one method is better than another.
+
+    `covey.evaluation.difference` makes it.
+
+    Attributes
+    ----------
+    mean : float
+        The mean difference over folds; above 0, the first method is better.
+    low, high : float
+        The ends of a confidence interval around the mean.
+
+    See Also
+    --------
+    covey.evaluation.difference : Makes it.
+
+    Examples
+    --------
+    >>> from covey.evaluation import Difference
+    >>> Difference(0.02, 0.005, 0.035).is_clear, Difference(0.02, -0.006, 0.046).is_clear
+    (True, False)
+    """
 
     mean: float
     low: float
@@ -179,20 +266,39 @@ class Difference:
 def difference(ours: Sequence[float], theirs: Sequence[float], *, confidence: float = 0.95) -> Difference:
     """Compare two methods by their scores in the same folds of one cross-validation.
 
-    The folds are not independent: any two of k share most of the objects that methods learn from, so that the usual
-    interval of paired differences is too short. Nadeau and Bengio (Machine Learning 52, 2003) add the share of the
-    objects tested by those learned from, 1 / (k - 1), to the 1 / k that the variance is multiplied by. It is a
-    correction by a rule of thumb: read the interval as a guide, not as a proof.
+    The folds are not independent: any two of them share most of the objects that methods learn from, so that the usual
+    interval of paired differences is too short. Nadeau and Bengio [1]_ multiply the variance by 1 / m + 1 / (m - 1)
+    instead of 1 / m, for m folds. This is a rule of thumb: read the interval as a guide, not as a proof.
 
     Parameters
     ----------
     ours, theirs : sequences of float
-        The scores in each of k folds, at least two.
+        The scores in each of at least two folds, larger ones better.
     confidence : float, default=0.95
         How often such intervals hold the difference.
 
+    Returns
+    -------
+    Difference
+        The mean of `ours` less `theirs`, and the interval around it.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two folds, or if one method has more scores than the other.
+
+    See Also
+    --------
+    covey.evaluation.compare : Compares three methods or more over independent blocks.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning 52, 2003.
+
     Examples
     --------
+    The first method is better in all five folds, and yet this may be chance:
+
     >>> from covey.evaluation import difference
     >>> found = difference([0.91, 0.93, 0.92, 0.95, 0.94], [0.90, 0.90, 0.91, 0.91, 0.93])
     >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), found.is_clear
@@ -200,6 +306,8 @@ def difference(ours: Sequence[float], theirs: Sequence[float], *, confidence: fl
     """
     from scipy import stats
 
+    if len(ours) != len(theirs):
+        raise ValueError(f"both methods must have a score in each fold, got {len(ours)} and {len(theirs)} scores.")
     gains = np.asarray(ours, dtype=np.float64) - np.asarray(theirs, dtype=np.float64)
     k = gains.size
     if k < 2:

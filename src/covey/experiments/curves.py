@@ -7,19 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from covey.displays.chart import Axis, Chart, Level, Point, Series
-from covey.displays.report import Column, Table
+from covey.displays.table import Column, Table
 from covey.experiments.records import Record
 from covey.experiments.specs import Results
 from covey.experiments.tables import Row, summarise
+from covey.runtime.wording import percent
 
 BUDGETS = (1, 2, 5, 10)
 """The shares of all objects, in percent, for which `quality_by_budget` says how good a selection can be."""
 BOUGHT = (
-    "The best F1 of the k tried that select at most this share of the objects. Larger k select fewer; shares that no k "
-    "comes down to are left out."
+    "The best F1 of the k tried that select at most this share of the objects, ± its standard deviation over folds. "
+    "Larger k select fewer; shares that no k comes down to are left out."
 )
 """The caption of `quality_by_budget`."""
-ERRORS = "Bars show one standard error over folds."
+ERRORS = "Bars, and bands around dashed lines, show one standard error over folds."
 """A sentence for the note of a section with such charts: what the bars mean."""
 CHANCE = (
     "Chance is what labels get that are drawn at random as often as they occur: precision and recall of a label are "
@@ -28,7 +29,7 @@ CHANCE = (
 """A sentence for the note of a section with such charts: what the line of chance means."""
 SAME = 1.05
 """Values of which the largest is at most so many times the smallest tell nothing as an axis."""
-QUALITY = Axis("F1, mean over clusters and folds", "{:.3f}")
+QUALITY = Axis("F1, mean over clusters and folds", "{:.3f}", (0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -68,15 +69,17 @@ def quality_against_size(results: Results, marked: str | None = None) -> Iterabl
 
 
 def quality_against_evaluations(results: Results, marked: str | None = None) -> Iterable[Chart]:
-    """F1 against the scan rate. Methods that evaluate nothing to select are lines.
+    """F1 against the scan rate. Methods that evaluate nothing to select are lines, and so is chance.
 
-    Nothing is drawn if all methods evaluate about as much.
+    Nothing is drawn if no curve has methods that evaluate more than others of it, or if all methods are equally good:
+    points would only stand on top of each other, or side by side.
     """
-    rows = [EVALUATIONS.of(row) for row in summarise(results.records, results.problems)]
-    scanned = [rate for rate in rows if rate > 0]
-    if scanned and max(scanned) > SAME * min(scanned):
+    rows = summarise(results.records, results.problems)
+    rates = [[EVALUATIONS.of(row) for row in curve] for curve in _curves(rows).values()]
+    if any(max(own) > SAME * min(own) for own in rates) and len({row.f1 for row in rows}) > 1:
         caption = (
-            "F1 against the scan rate (log). Numbers beside points are k. Lines are methods that evaluate nothing."
+            "F1 against the scan rate (log). Numbers beside points are k. Dashed lines are chance, and methods that "
+            "evaluate nothing."
         )
         yield from _drawn(results, EVALUATIONS, "quality-evaluations", caption, marked)
 
@@ -115,12 +118,12 @@ def chance(records: Iterable[Record]) -> float:
 def _within(curve: Iterable[Row], budget: float) -> str:
     """The best F1 of a curve with at most so many percent of the objects, in words; empty if no k selects so few."""
     best = max((row for row in curve if row.percentage <= budget), key=lambda row: row.f1, default=None)
-    return "" if best is None else f"{_scored(best)} (k = {best.k}, {best.percentage:.2f} %)"
+    return "" if best is None else f"{_scored(best)} (k = {best.k}, {percent(best.percentage / 100)})"
 
 
 def _scored(row: Row) -> str:
-    """The F1 of a method, with its standard error if there are several seeds."""
-    return f"{row.f1:.3f} ± {row.f1_error:.3f}" if row.n_seeds > 1 else f"{row.f1:.3f}"
+    """The F1 of a method, with its standard deviation if there are several seeds."""
+    return f"{row.f1:.3f} ± {row.f1_spread:.3f}" if row.n_seeds > 1 else f"{row.f1:.3f}"
 
 
 def _curves(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -144,7 +147,7 @@ def _drawn(results: Results, cost: Cost, name: str, caption: str, marked: str | 
         for curve, own in curves.items()
     ]
     series += [Series(row.method, [points[row.method]], marked is None) for row in others if row not in levels]
-    lines = [Level(row.method, row.f1) for row in levels]
+    lines = [Level(row.method, row.f1, *_interval(row)) for row in levels]
     lines += [Level("chance", chance(results.records))]
     yield Chart(name, caption, cost.axis, QUALITY, series, lines, points.get(marked or ""), "recommended")
 
@@ -154,8 +157,14 @@ def _stands_out(curve: Sequence[Row], rows: Sequence[Row], marked: str | None) -
     return marked not in [row.method for row in rows] or marked in [row.method for row in curve]
 
 
+def _interval(row: Row) -> tuple[float, float]:
+    """One standard error around the F1 of a method; it ends where no F1 can be beyond."""
+    return max(row.f1 - row.f1_error, 0.0), min(row.f1 + row.f1_error, 1.0)
+
+
 def _point(row: Row, cost: Cost) -> Point:
-    """A method as a point; its interval ends where no F1 can be beyond."""
-    low, high = max(row.f1 - row.f1_error, 0.0), min(row.f1 + row.f1_error, 1.0)
-    words = f"{row.method}: F1 {_scored(row)}, {row.percentage:.2f} % selected, scan rate {row.scan_rate:.3g}"
-    return Point(cost.of(row), row.f1, low, high, "" if row.k is None else str(row.k), words)
+    """A method as a point, with its standard error."""
+    error = f" (standard error {row.f1_error:.3f})" if row.n_seeds > 1 else ""
+    selected, scanned = percent(row.percentage / 100), f"{row.scan_rate:.3g}"
+    words = f"{row.method}: F1 {row.f1:.3f}{error}, {selected} selected, scan rate {scanned}"
+    return Point(cost.of(row), row.f1, *_interval(row), "" if row.k is None else str(row.k), words)

@@ -9,12 +9,13 @@ import numpy as np
 
 from covey.displays.colors import DRAWN_POINTS, of_things
 from covey.displays.drawing import figure, plain
-from covey.displays.report import Gallery, Picture
+from covey.displays.picture import Picture
+from covey.displays.report import Gallery
 from covey.evaluation.statistics import Comparison, compare
 from covey.experiments.names import slug
 from covey.experiments.records import Record
 from covey.experiments.specs import Results
-from covey.experiments.tables import standard_error
+from covey.experiments.tables import each_once, standard_error
 from covey.runtime.extras import require
 
 SCORES = ("precision", "recall")
@@ -34,6 +35,8 @@ CHARTS: dict[str, Callable[[Record], float]] = {
 """What each of the bar charts shows, from top to bottom."""
 SHOWN = 12
 """How many representatives of a cluster a gallery shows, and how many clusters bar charts show: what fits on a page."""
+MOST_UPRIGHT = 6
+"""With more clusters than this, their names below bar charts are slanted, so that they do not overlap."""
 
 
 def critical_differences(results: Results) -> Iterable[Picture]:
@@ -90,7 +93,7 @@ def bar_charts(results: Results) -> Iterable[Picture]:
     """For each problem, precision, recall and the share selected of its largest clusters by every method."""
     for problem in results.problems:
         mine = [r for r in results.records if r.problem == problem]
-        methods, clusters = _names(mine, "method"), _largest(mine)
+        methods, clusters = each_once(mine, "method"), _largest(mine)
         if not clusters:
             continue
         drawn = figure(11, 6.5)
@@ -102,11 +105,12 @@ def bar_charts(results: Results) -> Iterable[Picture]:
             axes.set_ylabel(title)
             axes.grid(axis="y", alpha=0.3)
         panels[-1].set_yscale("log")
-        slanted = {"rotation": 20 if len(clusters) > 6 else 0, "ha": "right"}
+        slanted: Any = {"rotation": 20, "ha": "right"} if len(clusters) > MOST_UPRIGHT else {}
         panels[-1].set_xticks(np.arange(len(clusters)), list(map(plain, clusters)), **slanted)
         legend = {"loc": "outside upper center", "ncols": min(len(methods), 7), "fontsize": 9}
         drawn.legend(bars, list(map(plain, methods)), **legend)
-        words = f"{problem}: precision, recall and share selected (log) by cluster. Lines show one standard error."
+        errors = " Lines show one standard error over seeds." if len(each_once(mine, "seed")) > 1 else ""
+        words = f"{problem}: precision, recall and share selected (log) by cluster.{errors}"
         yield Picture(f"bars-{slug(problem)}", drawn, words)
 
 
@@ -130,7 +134,7 @@ def points(results: Results) -> Iterable[Picture]:
     for problem in results.problems:
         split = results.split(problem, 0)
         mine = [r for r in results.records if r.problem == problem and r.seed == 0]
-        methods = _names(mine, "method")
+        methods = each_once(mine, "method")
         if not methods:
             continue
         drawn = figure(3.4 * len(methods), 3.6)
@@ -156,7 +160,8 @@ def galleries(results: Results) -> Iterable[Gallery]:
         shown = split.X if split.shown is None else split.shown
         groups = {}
         for r in mine:
-            title = f"{r.cluster}: {r.selected} of {r.size} objects"
+            # Numbers after a label in Arabic would turn around without the mark.
+            title = f"{r.cluster}\N{LEFT-TO-RIGHT MARK}: {r.selected} of {r.size} objects"
             groups[title] = [
                 replace(problem.card(shown[row]), stands_for=stands_for)
                 for row, stands_for in r.representatives[:SHOWN]
@@ -166,11 +171,6 @@ def galleries(results: Results) -> Iterable[Gallery]:
             groups,
             f"{mine[0].method}: of each cluster the {SHOWN} representatives at most that stand for most objects.",
         )
-
-
-def _names(records: Iterable[Record], key: str) -> list[str]:
-    """The methods, or the clusters, of the records, each once, in the order in which they first come."""
-    return list(dict.fromkeys(getattr(r, key) for r in records))
 
 
 def _largest(records: Iterable[Record]) -> list[str]:

@@ -13,10 +13,33 @@ from typing import Any, NamedTuple
 
 FILE, QUICK_FILE = "records.jsonl", "quick.jsonl"
 """A quick run has a file of its own, because its records must not be taken for those of a full run."""
+EXAMPLES = 3
+"""How many of a cluster's queries that were taken for another cluster a record lists: what fits beside a sentence."""
 
 
 class Fit(NamedTuple):
-    """One method on one problem with one seed; method and problem are given by their names."""
+    """One thing to do in an experiment: one method on one problem with one seed.
+
+    Parameters
+    ----------
+    problem : str
+        The name of the problem.
+    method : str
+        The name of the method.
+    seed : int
+        The seed, which decides the split of the problem and the draws of the method, as far as they are random.
+
+    See Also
+    --------
+    covey.experiments.run : Does fits.
+
+    Examples
+    --------
+    >>> from itertools import product
+    >>> from covey.experiments import Fit
+    >>> [Fit(*each) for each in product(["spirals"], ["CRS-k5", "CRS-k10"], [0])]
+    [Fit(problem='spirals', method='CRS-k5', seed=0), Fit(problem='spirals', method='CRS-k10', seed=0)]
+    """
 
     problem: str
     method: str
@@ -25,19 +48,23 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """What a method did for one cluster.
+    """What a method did for one cluster: how many representatives it took, how well they classify, and the cost.
+
+    `covey.experiments.run` makes and stores it.
 
     Attributes
     ----------
     problem, method, cluster, seed : str, str, str, int
+        What was done, by names.
     size, selected : int
         How many objects the cluster has, and how many represent it.
     precision, recall : float
-        Of the cluster's label on the queries.
+        Those of the cluster's label on the queries.
     homogeneity : float or None
-        Of the cluster, if the method has computed it.
+        The homogeneity of the cluster, h in the paper, if the method has computed it.
     n_evaluations : int
-        How often the similarity was computed to select the representatives, for this cluster alone.
+        How often the similarity was computed to select the representatives, for this cluster alone. It is S in the
+        paper.
     scan_rate : float
         The same, as a share of all pairs of the cluster.
     seconds : float
@@ -58,6 +85,25 @@ class Record:
         Examples of the cluster's queries that got another label, by this label: their rows in the split's queries, and
         the rows in its X of the representatives that decided. The most similar ones come first, and at most 3 are
         listed. Files of older versions do not hold it.
+
+    See Also
+    --------
+    covey.experiments.summarise : Makes means over clusters and seeds.
+
+    Examples
+    --------
+    CRS represents 100 points on a spiral by 13 of them, and 2 of 50 new points are taken for the other spiral:
+
+    >>> import tempfile
+    >>> from covey.datasets import make_spirals
+    >>> from covey.experiments import METHODS, Fit, Problem, Split, run
+    >>> def spirals(seed, data_home):
+    ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
+    >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
+    >>> fits = [Fit("spirals", "CRS-k5", 0)]
+    >>> first, second = run(tempfile.mkdtemp(), fits, problems=problems, methods=METHODS)
+    >>> first.size, first.selected, first.recall, first.predicted
+    (100, 13, 0.96, {'0': 48, '1': 2})
     """
 
     problem: str
@@ -91,13 +137,35 @@ def record_file(folder: Any, quick: bool) -> Path:
 
 
 def read_records(folder: Any, quick: bool = False) -> list[Record]:
-    """All records of full or of quick runs in a folder, in the order in which they were written.
+    """Read what an experiment has recorded, without running anything.
+
+    Parameters
+    ----------
+    folder : path
+        The folder that was passed to `covey.experiments.run`.
+    quick : bool, default=False
+        Whether to read the records of quick runs, which have a file of their own, or those of full runs.
+
+    Returns
+    -------
+    list of Record
+        All records, in the order in which they were written. It is empty if there is no file.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged. A last line that a killed process has left incomplete is dropped by the next `run`.
 
     Examples
     --------
     >>> import tempfile
-    >>> read_records(tempfile.mkdtemp())
-    []
+    >>> from covey.datasets import make_spirals
+    >>> from covey.experiments import METHODS, Fit, Problem, Split, read_records, run
+    >>> problem = Problem(lambda seed, data_home: Split(*make_spirals(random_state=0), *make_spirals(random_state=1)))
+    >>> folder = tempfile.mkdtemp()
+    >>> made = run(folder, [Fit("spirals", "random-5%", 0)], problems={"spirals": problem}, methods=METHODS)
+    >>> read_records(folder) == made, read_records(folder, quick=True)
+    (True, [])
     """
     path = record_file(folder, quick)
     if not path.exists():

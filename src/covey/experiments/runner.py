@@ -26,7 +26,7 @@ import numpy as np
 from covey.classifier import NearestPrototypeClassifier
 from covey.displays.report import Report, Section
 from covey.experiments.limited import TimeUpError, at_most
-from covey.experiments.records import Fit, Record, append, mend, read_records, record_file
+from covey.experiments.records import EXAMPLES, Fit, Record, append, mend, read_records, record_file
 from covey.experiments.specs import Method, Problem, Results, Spec, Split
 from covey.prototype import Prototype
 from covey.runtime.progress import progress
@@ -38,8 +38,6 @@ MOST_FOR_A_FIT = 0.5
 method, stopped at the end, would take the time of all that come after it. The number is a judgement."""
 LISTED = 200
 """How many representatives of a cluster a record lists: more than any gallery shows, and a record stays small."""
-EXAMPLES = 3
-"""How many of a cluster's queries that were taken for another cluster a record lists: what fits beside a sentence."""
 
 
 def run(
@@ -53,15 +51,19 @@ def run(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> list[Record]:
-    """Do the fits that are not recorded in the folder yet, and return the records of all fits asked for.
+    """Try methods on problems, and record what each of them did.
 
-    Records come in the order of problems, seeds and methods, whatever the order was in which the fits were done.
+    In each fit, a method selects representatives of the clusters, and the nearest one of them classifies the queries.
+    A fit is recorded on disk as soon as it is done. A fit that the folder has already is not done again, so that a run
+    which was stopped goes on where it was. Methods and problems are known by their names alone: if you change what a
+    name means, choose another folder.
 
     Parameters
     ----------
     folder : path
         Where records.jsonl is, or will be; quick.jsonl for quick runs.
     fits : iterable of Fit
+        What to do.
     problems, methods : mappings
         The problems and methods that the fits name.
     quick : bool, default=False
@@ -69,8 +71,44 @@ def run(
     data_home : path, optional
         Where the loaders of data sets look first.
     n_jobs : int or None, default=None
+        The number of threads or processes, which is passed to `Method.make`.
     verbose : int, default=0
         1 shows a progress bar on a terminal. Every fit is logged in any case.
+
+    Returns
+    -------
+    list of Record
+        The records of all fits asked for, one for each cluster. They come in the order of problems, seeds and methods,
+        whatever the order was in which the fits were done.
+
+    Raises
+    ------
+    KeyError
+        If a fit names a problem or a method that is not among those given.
+    ValueError
+        If the file of records is damaged. An incomplete last line, as a killed process may leave it, is dropped.
+
+    See Also
+    --------
+    covey.experiments.summarise : Sums the records up.
+    covey.experiments.report : Runs, and makes tables and figures of it.
+
+    Examples
+    --------
+    The second run reads what the first one has recorded, the seconds that it took included:
+
+    >>> import tempfile
+    >>> from covey.datasets import make_spirals
+    >>> from covey.experiments import METHODS, Fit, Problem, Split, run
+    >>> def spirals(seed, data_home):
+    ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
+    >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
+    >>> folder, fits = tempfile.mkdtemp(), [Fit("spirals", "CRS-k5", 0), Fit("spirals", "CRS-k10", 0)]
+    >>> records = run(folder, fits, problems=problems, methods=METHODS)
+    >>> [(record.method, record.cluster, record.selected) for record in records]
+    [('CRS-k5', '0', 13), ('CRS-k5', '1', 13), ('CRS-k10', '0', 8), ('CRS-k10', '1', 9)]
+    >>> run(folder, fits, problems=problems, methods=METHODS) == records
+    True
     """
     Path(folder).mkdir(parents=True, exist_ok=True)
     file = record_file(folder, quick)
@@ -142,9 +180,65 @@ def report(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Report:
-    """Do the fits that the specs need and that are not recorded in the folder yet, and make the report.
+    """Run the experiments that a report needs, and make the report.
 
-    A fit that several specs need is done once. The other parameters are those of `run`.
+    Fits that the folder has already are not done again, and a fit that several sections need is done once.
+
+    Parameters
+    ----------
+    folder : path
+        Where the records are kept, as in `covey.experiments.run`. The report itself is not written; its `write` does
+        that.
+    specs : sequence of Spec
+        The sections. A section that has nothing to show is left out.
+    title : str
+        The title of the report.
+    summary : sequence of str
+        Its opening paragraphs.
+    problems, methods : mappings
+        What the names in the specs mean. Problems that are not among them are left out.
+    seeds : int
+        How often what is drawn at random is repeated, unless a spec says otherwise.
+    quick : bool, default=False
+        Keep 100 objects of each cluster, and use at most five seeds.
+    data_home : path, optional
+        Where the loaders of data sets look first.
+    n_jobs : int or None, default=None
+        The number of threads or processes, which is passed to `Method.make`.
+    verbose : int, default=0
+        1 shows progress bars on a terminal.
+
+    Returns
+    -------
+    Report
+        The report, whose method `write` makes a page of it.
+
+    Raises
+    ------
+    KeyError
+        If a spec names a method that is not among those given.
+
+    See Also
+    --------
+    covey.experiments.run : Only runs the experiments.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from covey.datasets import make_spirals
+    >>> from covey.evaluation import Column, Table
+    >>> from covey.experiments import METHODS, Problem, Spec, Split, report, summarise
+    >>> def spirals(seed, data_home):
+    ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
+    >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
+    >>> def shares(results):
+    ...     rows = [(row.method, row.percentage) for row in summarise(results.records, results.problems)]
+    ...     yield Table("shares", [Column("method"), Column("selected, %", ".1f")], rows)
+    >>> specs = [Spec("Shares", "Means of two seeds.", shares, ("spirals",), ("CRS-k5", "CRS-k10"))]
+    >>> options = {"problems": problems, "methods": METHODS, "seeds": 2}
+    >>> made = report(tempfile.mkdtemp(), specs, title="Spirals", summary=["A small experiment."], **options)
+    >>> made.sections[0].parts[0].cells()
+    [['CRS-k5', '12.8'], ['CRS-k10', '8.2']]
     """
     fits = [list(spec.fits(problems, methods, seeds, quick)) for spec in specs]
     records = run(

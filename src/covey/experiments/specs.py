@@ -22,7 +22,7 @@ QUICK_SEEDS = 5
 
 @dataclass(frozen=True)
 class Method:
-    """A method to select representatives.
+    """A way to select representatives that an experiment tries.
 
     Attributes
     ----------
@@ -31,9 +31,21 @@ class Method:
     drawn : bool
         Whether the seed changes the selection. If not, one seed is enough.
     k : int or None
-        The number of neighbors, if the method has one.
+        The number of neighbors, which is k in the paper, if the method has one.
     curve : str or None
         What methods that differ only in k are called together. Figures draw them as one curve along k.
+
+    Examples
+    --------
+    A method of your own, and one of those that are at hand:
+
+    >>> import covey
+    >>> from covey.experiments import METHODS, Method
+    >>> third = Method(lambda similarity, seed, n_jobs: covey.RandomSelector(1 / 3, random_state=seed))
+    >>> third.make("cosine", 7, None).random_state
+    7
+    >>> METHODS["CRS-k15"].make("euclidean", 0, None)
+    CRS(n_neighbors=15, random_state=0, similarity='euclidean')
     """
 
     make: Callable[[Any, int, int | None], Any]
@@ -53,7 +65,18 @@ class Split:
     queries, truth : objects and array
         The objects to classify, and their true labels.
     shown, shown_queries : objects or None
-        What a person can look at instead of X and of the queries, object by object; None if that is they themselves.
+        What a person can look at instead of X and of the queries, object by object, for example texts instead of their
+        vectors. None means X and the queries themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from covey.datasets import make_spirals
+    >>> from covey.experiments import Split
+    >>> split = Split(*make_spirals(600, random_state=0), *make_spirals(200, random_state=1))
+    >>> small = split.sample(20, seed=0)
+    >>> np.bincount(split.y).tolist(), np.bincount(small.y).tolist(), np.bincount(small.truth).tolist()
+    ([300, 300], [20, 20], [20, 20])
     """
 
     X: Any
@@ -64,7 +87,20 @@ class Split:
     shown_queries: Any | None = None
 
     def sample(self, n: int, seed: int) -> "Split":
-        """A smaller split: at most n objects of each cluster, and at most n queries of each label."""
+        """A smaller split, to try things quickly.
+
+        Parameters
+        ----------
+        n : int
+            The most objects of each cluster, and the most queries of each label, that are kept.
+        seed : int
+            Decides which ones. The same seed gives the same split.
+
+        Returns
+        -------
+        Split
+            The smaller split.
+        """
         rng = np.random.default_rng(seed)
         kept, asked = (_draw(labels, n, rng) for labels in (self.y, self.truth))
         sampled = take_rows(self.X, kept), self.y[kept], take_rows(self.queries, asked), self.truth[asked]
@@ -77,20 +113,32 @@ class Split:
 
 @dataclass(frozen=True)
 class Problem:
-    """A data set that methods are tried on.
+    """A data set that methods are tried on, and the similarity of its objects.
 
     Attributes
     ----------
     load : callable
-        Gives the split for a seed and a data_home.
+        Returns the `Split` for a seed and for a folder in which to look for data, or None. It raises
+        `covey.datasets.MissingDataError` if the data are not on the machine.
     drawn : bool
         Whether the seed changes the split.
     paper : dict
         What a paper reports for each method: precision, recall and the percentage selected. Tables show it beside
         what is measured.
     similarity : str, callable or Similarity
+        How similar two objects are, s in the paper, as in `covey.CRS`.
     card : callable or None
         Makes of one object what a person can look at (see `covey.evaluation.Card`).
+
+    Examples
+    --------
+    >>> from covey.datasets import make_spirals
+    >>> from covey.experiments import Problem, Split
+    >>> def spirals(seed, data_home):
+    ...     return Split(*make_spirals(random_state=seed), *make_spirals(random_state=seed + 100))
+    >>> problem = Problem(spirals, similarity="euclidean")
+    >>> len(problem.split(0).X), len(problem.split(0, quick=True).X)
+    (600, 200)
     """
 
     load: Callable[[int, Any], Split]
@@ -100,14 +148,52 @@ class Problem:
     card: Callable[[Any], Card] | None = None
 
     def split(self, seed: int, data_home: Any = None, quick: bool = False) -> Split:
-        """The split for a seed; a quick one keeps 100 objects of each cluster."""
+        """Load the data, split for a seed.
+
+        Parameters
+        ----------
+        seed : int
+            The seed.
+        data_home : path, optional
+            Where to look for data first.
+        quick : bool, default=False
+            Keep at most 100 objects of each cluster, and at most 100 queries of each label.
+
+        Returns
+        -------
+        Split
+            The clusters to represent, and the queries to classify.
+        """
         split = self.load(seed, data_home)
         return split.sample(QUICK, seed) if quick else split
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a spec's `show` gets: its records, its problems by name, and the split of a problem for a seed."""
+    """What a section of a report is made of: the function `show` of a `Spec` gets it.
+
+    Attributes
+    ----------
+    records : list of Record
+        What the section's methods did on its problems.
+    problems : mapping of str to Problem
+        Its problems by name, those whose data are there.
+    split : callable
+        Returns the split of a problem, given by its name, for a seed.
+
+    Examples
+    --------
+    This function shows how much of the data each method has selected:
+
+    >>> from covey.evaluation import Column, Table
+    >>> from covey.experiments import Record, Results, summarise
+    >>> def shares(results):
+    ...     rows = [(row.method, row.percentage) for row in summarise(results.records, results.problems)]
+    ...     yield Table("shares", [Column("method"), Column("selected, %", ".1f")], rows)
+    >>> record = Record("iris", "CRS-k10", "setosa", 0, 50, 6, 1.0, 1.0, None, 1225, 1.0, 0.1, {"setosa": 9}, [])
+    >>> [table.cells() for table in shares(Results([record], {}, None))]
+    [[['CRS-k10', '12.0']]]
+    """
 
     records: list[Record]
     problems: Mapping[str, Problem]
@@ -126,11 +212,25 @@ class Spec:
         Makes its parts (`covey.evaluation.Table`, `Picture`, `Gallery`, for example) from `Results`. A section without
         parts is left out of the report.
     problems, methods : tuples of str
-        Every method is tried on every problem.
+        Their names. Every method is tried on every problem.
     seeds : int or None
         How many seeds; None for as many as the whole report has.
     folded : bool
         Whether the page shows only the title until a reader asks for more.
+
+    See Also
+    --------
+    covey.experiments.report : Makes the sections.
+
+    Examples
+    --------
+    Where neither the data nor the method depends on the seed, one fit is enough:
+
+    >>> from covey.experiments import METHODS, Problem, Spec
+    >>> spec = Spec("Methods", "Means.", lambda results: [], ("iris",), ("random-5%", "full-100%"))
+    >>> problems = {"iris": Problem(lambda seed, data_home: None, drawn=False)}
+    >>> [(fit.method, fit.seed) for fit in spec.fits(problems, METHODS, seeds=3)]
+    [('random-5%', 0), ('random-5%', 1), ('random-5%', 2), ('full-100%', 0)]
     """
 
     title: str
@@ -147,6 +247,20 @@ class Spec:
         """The fits that the section needs, on those of its problems that are there.
 
         Where neither the split nor the method depends on the seed, there is one fit.
+
+        Parameters
+        ----------
+        problems, methods : mappings
+            What the names mean. A problem of the section that is not among them is left out.
+        seeds : int
+            How many seeds the whole report has.
+        quick : bool, default=False
+            Use at most five seeds.
+
+        Yields
+        ------
+        Fit
+            A fit to do.
         """
         most = seeds if self.seeds is None else self.seeds
         n = min(most, QUICK_SEEDS) if quick else most

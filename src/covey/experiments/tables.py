@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from statistics import fmean, pstdev, stdev
+from statistics import fmean, median, stdev
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.displays.report import Column, Table
+from covey.displays.table import Column, Table
 from covey.experiments.records import Record
 from covey.experiments.specs import Problem, Results
 
 MEASURED = (
     "Selected is the share of all objects to represent; scan rate, of all pairs within clusters, how many similarities "
-    "were computed (the classifier's not counted)."
+    "were computed (the classifier's not counted); fit, s is the median time of a fit in seconds."
 )
 """A sentence for the note of a section: what the columns of `methods_table` mean."""
 SCORES = ("F1", "precision", "recall")
@@ -25,19 +25,24 @@ PRECISION, RECALL, SHARE = Column("precision", ".3f"), Column("recall", ".3f"), 
 
 @dataclass(frozen=True)
 class Row:
-    """A method on a problem: means over clusters, then over seeds, with the spread (standard deviation) over seeds.
+    """How a method did on a problem: means over clusters, then over seeds.
+
+    `covey.experiments.summarise` makes it.
 
     Attributes
     ----------
     problem, method : str
+        Their names.
     precision, recall, f1 : float
+        How well the representatives classify the queries.
     percentage : float
         The share of all objects that is selected, in percent.
     scan_rate : float
+        The evaluations of a fit as a share of those that all pairs within clusters would take.
     spread : tuple of float
-        The standard deviations of precision, recall and percentage over seeds.
+        The standard deviations of precision, recall and percentage over seeds, as they are estimated from a sample.
     seconds : float
-        How long a fit takes.
+        How long a fit takes: the median over seeds, because the first fit may also have to compile.
     paper : tuple of float or None
         Precision, recall and percentage as a paper reports them.
     k, curve : int or None, str or None
@@ -45,8 +50,22 @@ class Row:
     f1_error, f1_spread : float
         The standard error of F1 over seeds, and its standard deviation.
     n_evaluations : float
-        How often the similarity was computed to select representatives in a fit.
+        How often the similarity was computed to select representatives in a fit. It is S in the paper.
     n_seeds : int
+        How many seeds there were.
+
+    See Also
+    --------
+    covey.experiments.summarise : Makes rows of records.
+
+    Examples
+    --------
+    >>> from covey.experiments import Record, summarise
+    >>> def record(seed, n_selected):
+    ...     return Record("iris", "CRS-k5", "setosa", seed, 50, n_selected, 1.0, 1.0, None, 1225, 1.0, 0.1, {}, [])
+    >>> [row] = summarise([record(0, 6), record(1, 7), record(2, 8)], {})
+    >>> row.percentage, row.spread, row.n_seeds
+    (14.0, (0.0, 0.0, 2.0), 3)
     """
 
     problem: str
@@ -68,9 +87,36 @@ class Row:
 
 
 def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> list[Row]:
-    """A row for each problem and method, in the order in which they were recorded.
+    """Sum up what was recorded: one row for each method on each problem.
 
-    The problems tell what a paper reports. Rows of problems that are not among them are made without it.
+    Parameters
+    ----------
+    records : iterable of Record
+        What `covey.experiments.run` or `covey.experiments.read_records` returns.
+    problems : mapping of str to Problem
+        Problems by name, which tell what a paper reports. It may lack problems, or be empty.
+
+    Returns
+    -------
+    list of Row
+        Means over clusters, then over seeds, in the order in which methods and problems first come in the records.
+
+    Examples
+    --------
+    CRS takes an eighth of the points, and they classify nearly as well as all points:
+
+    >>> import tempfile
+    >>> from covey.datasets import make_spirals
+    >>> from covey.experiments import METHODS, Fit, Problem, Split, run, summarise
+    >>> def spirals(seed, data_home):
+    ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
+    >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
+    >>> fits = [Fit("spirals", method, seed) for method in ("CRS-k5", "full-100%") for seed in range(3)]
+    >>> records = run(tempfile.mkdtemp(), fits, problems=problems, methods=METHODS)
+    >>> for row in summarise(records, problems):
+    ...     print(f"{row.method}: {row.percentage:.0f} % selected, F1 {row.f1:.2f}")
+    full-100%: 100 % selected, F1 1.00
+    CRS-k5: 13 % selected, F1 0.99
     """
     by_fit: dict[tuple[str, str], dict[int, list[Record]]] = {}
     for record in records:
@@ -91,13 +137,13 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> lis
                 fmean(f1),
                 fmean(percentage),
                 fmean(scan_rate),
-                (pstdev(precision), pstdev(recall), pstdev(percentage)),
-                fmean(fit[0].seconds for fit in fits),
+                (_spread(precision), _spread(recall), _spread(percentage)),
+                median(fit[0].seconds for fit in fits),
                 problems[problem].paper.get(method) if problem in problems else None,
                 fits[0][0].k,
                 fits[0][0].curve,
                 standard_error(f1),
-                pstdev(f1),
+                _spread(f1),
                 fmean(n_evaluations),
                 len(fits),
             )
@@ -121,7 +167,24 @@ def standard_error(scores: Sequence[float]) -> float:
     >>> standard_error([0.5, 1.0])
     0.25
     """
-    return stdev(scores) / len(scores) ** 0.5 if len(scores) > 1 else 0.0
+    return _spread(scores) / len(scores) ** 0.5
+
+
+def _spread(values: Sequence[float]) -> float:
+    """The standard deviation of values over seeds, as it is estimated from a sample; 0 if there is only one."""
+    return stdev(values) if len(values) > 1 else 0.0
+
+
+def each_once(records: Iterable[Record], what: str) -> list[Any]:
+    """The methods, the clusters or the seeds of the records, each once, in the order in which they first come.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> each_once([SimpleNamespace(method="CRS-k5"), SimpleNamespace(method="DS3")], "method")
+    ['CRS-k5', 'DS3']
+    """
+    return list(dict.fromkeys(getattr(record, what) for record in records))
 
 
 def _n_pairs(record: Record) -> float:
@@ -176,7 +239,7 @@ def _shown(beside_paper: bool) -> list[tuple[Column, Callable[[Row], Any]]]:
         *columns,
         (Column("scan rate", ".3f"), lambda row: row.scan_rate),
         (Column("evaluations", ",.0f"), lambda row: row.n_evaluations),
-        (Column("fit, s", ".1f"), lambda row: row.seconds),
+        (Column("fit, s", ".3f"), lambda row: row.seconds),
     ]
 
 
@@ -185,8 +248,8 @@ def by_cluster(results: Results) -> Iterable[Table]:
 
     Nothing if there is no mistake to tell about.
     """
-    methods = list(dict.fromkeys(r.method for r in results.records))
-    clusters = {r.cluster: r.size for r in results.records}
+    methods, clusters = each_once(results.records, "method"), each_once(results.records, "cluster")
+    sizes = {c: fmean(r.size for r in results.records if r.cluster == c) for c in clusters}
     scores = {
         (m, c): _scores(r for r in results.records if (r.method, r.cluster) == (m, c))
         for m in methods
@@ -197,19 +260,18 @@ def by_cluster(results: Results) -> Iterable[Table]:
         return
     titles = [Column(f"{method}: {score}", ".3f", spread=True) for method in methods for score in SCORES]
     rows = [
-        (cluster, clusters[cluster], *(own for method in methods for own in scores[method, cluster]))
-        for cluster in worst
+        (cluster, sizes[cluster], *(own for method in methods for own in scores[method, cluster])) for cluster in worst
     ]
     some = (
         "" if len(worst) == len(clusters) else f"Of {len(clusters)} clusters, the {MOST_CLUSTERS} with the lowest F1."
     )
-    yield Table("clusters", [Column("cluster"), Column("objects in a fold", "d"), *titles], rows, some)
+    yield Table("clusters", [Column("cluster"), Column("objects to select from", ".0f"), *titles], rows, some)
 
 
 def _scores(records: Iterable[Record]) -> list[tuple[float, float]]:
     """F1, precision and recall of a method for a cluster: the mean over seeds, and the standard deviation."""
     own = [(_f1(r), r.precision, r.recall) for r in records]
-    return [(fmean(values), pstdev(values)) for values in zip(*own, strict=True)]
+    return [(fmean(values), _spread(values)) for values in zip(*own, strict=True)]
 
 
 def _f1(record: Record) -> float:

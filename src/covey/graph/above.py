@@ -72,6 +72,14 @@ def threshold_graph(
     CSR array of shape (n, n)
         Row x holds the similarities s(x, y) of all other objects y that reach the threshold.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter has a value that is not allowed, if X does not fit the similarity, or if a function of your own
+        returns something else than a finite real number for a pair.
+    RuntimeError
+        If a function of your own raises an error for a pair. The message names the two objects.
+
     See Also
     --------
     covey.neighbor_graph : The k most similar others of each object.

@@ -90,7 +90,26 @@ def neighbor_graph(
     Returns
     -------
     NeighborGraph
-        The neighbors of each object. Its description says what it costs, and has examples.
+        The neighbors of each object. Its description says what it costs.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter has a value that is not allowed, if X does not fit the similarity, or if a function of your own
+        returns something else than a finite real number for a pair.
+    RuntimeError
+        If a function of your own raises an error for a pair, or takes longer than `timeout`. The message names the
+        two objects.
+    OtherRunError
+        If the checkpoint was made with other data, another similarity or other parameters.
+
+    Examples
+    --------
+    >>> import covey
+    >>> words = ["cat", "cart", "care", "dog", "dodge", "lodge"]
+    >>> graph = covey.neighbor_graph(words, 1, lambda a, b: len(set(a) & set(b)) / len(set(a) | set(b)))
+    >>> {word: words[i] for word, i in zip(words, graph.indices[:, 0])}
+    {'cat': 'cart', 'cart': 'cat', 'care': 'cart', 'dog': 'dodge', 'dodge': 'lodge', 'lodge': 'dodge'}
     """
     check_n_neighbors(n_neighbors)
     options = _checked(OPTIONS, sample_rate=sample_rate, tol=tol, n_jobs=n_jobs)

@@ -110,7 +110,7 @@ def find_clusters(
     X : array, CSR matrix, frame or sequence of objects
         The objects.
     n_clusters : int, "auto" or "hdbscan", default="auto"
-        How many clusters there shall be: communities of the neighbor graph. "auto" lets the modularity of the graph
+        How many clusters to find: communities of the neighbor graph. "auto" lets the modularity of the graph
         decide. "hdbscan" finds dense places by scikit-learn's HDBSCAN, and leaves out objects between them.
     similarity : str, callable or Similarity, default="cosine"
         How similar two objects are; larger means closer. Communities depend only on who is among whose neighbors. It
@@ -130,6 +130,15 @@ def find_clusters(
     -------
     Clusters
         The number of each object's cluster, and how many evaluations it took to find them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter has a value that is not allowed, such as more clusters than there are distinct objects, if X does
+        not fit the similarity, if `graph` is no graph, or if a function of your own returns something else than a
+        finite real number for a pair.
+    RuntimeError
+        If a function of your own raises an error for a pair. The message names the two objects.
 
     Examples
     --------

@@ -166,7 +166,7 @@ class NeighborGraph:
             Keep only this many neighbors of each object, the most similar ones. By default all are kept.
         from_distance : {"inverse", "negative", "exponential"}, optional
             Say that the matrix stores distances, as those of scikit-learn's ``KNeighborsTransformer`` and of
-            pynndescent do, and how `covey.from_distance` shall convert them to similarities.
+            pynndescent do, and how to convert them to similarities, as in `covey.from_distance`.
 
         Returns
         -------

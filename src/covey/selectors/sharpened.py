@@ -194,6 +194,7 @@ class Sharpened(Selector):
         "temperature_": NUMBER,
         "losses_": WEIGHTS,
     }
+    _scanned: ClassVar[str] = "pairs"
 
     def __init__(
         self,

@@ -119,7 +119,7 @@ class Recipe(ABC):
 
     def summary(self) -> str:
         """Return in words what is compared, and by which similarity."""
-        return f"{self.described()}, by {self.settings.similarity}"
+        return f"{self.described()}, by {self.settings.similarity} similarity"
 
     def card(self, block: Block, objects: Any, row: int, title: str) -> Card:
         """Return what a person can look at of a row: by default, its first columns."""

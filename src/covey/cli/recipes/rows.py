@@ -97,7 +97,7 @@ class NumberRows(Rows):
 
     def described(self) -> str:
         pictured = f", {in_words(self.settings.image)}" if self.settings.image else ""
-        return self.subject() + pictured + (", each scaled to 0 .. 1" if self.columns and self.is_scaled else "")
+        return self.subject() + pictured + (", each column scaled to 0 .. 1" if self.is_scaled else "")
 
     def unreadable(self) -> Sequence[str]:
         return () if self.settings.image is None else self.columns

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from covey.displays.drawing import figure, plain
-from covey.displays.report import Picture
+from covey.displays.picture import Picture
 from covey.experiments.paper.printed import FIGURE_CLUSTERS
 from covey.experiments.specs import Results
 

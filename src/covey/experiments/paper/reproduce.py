@@ -41,7 +41,9 @@ def reproduce(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Path:
-    """Run the paper's experiments again, write the report, and return the path of its page.
+    """Run the paper's experiments again, and write a report with the paper's numbers beside those measured.
+
+    Fits are recorded one by one, so that nothing is lost if the work is stopped. This needs the extra ``paper``.
 
     Parameters
     ----------
@@ -58,8 +60,41 @@ def reproduce(
     download : bool, default=False
         Whether the loaders may download what is not on the machine.
     n_jobs : int or None, default=None
+        The number of threads or processes. -1 uses all cores.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
+
+    Returns
+    -------
+    Path
+        The path of the page.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds anything but the results of an earlier run, because files in it are replaced.
+    ValueError
+        If the folder has results of a data set that is not on the machine now.
+    ModuleNotFoundError
+        If a library is missing that draws figures or makes pages. The message says how to install it.
+
+    See Also
+    --------
+    covey.experiments.report : The same for experiments of your own.
+
+    Examples
+    --------
+    A folder with other things in it is left alone:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from covey.experiments import reproduce
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "thesis.txt").touch()
+    >>> reproduce(folder)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    FileExistsError: folder ... holds other things; choose a new one.
     """
     _check_folder(Path(folder))
     problems, missing = _present(PROBLEMS | DOWNLOADED if download else PROBLEMS, data_home, verbose)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from covey.datasets.network import CLUSTERS, make_network_hosts
-from covey.displays.report import Column, Table
+from covey.displays.table import Column, Table
 from covey.experiments.names import crs_name
 from covey.experiments.paper.names import CRS_METHODS, SAME_SIZE
 from covey.experiments.paper.printed import SCAN_RATES
