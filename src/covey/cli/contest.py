@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from covey.cli.chosen import USUAL_K, Chosen
 from covey.cli.options import Source
-from covey.cli.source import Loaded, prepare, read_rows
+from covey.cli.source import ONE_CLUSTER, Loaded, prepare, read_rows
 from covey.cli.terminal import say
 from covey.cli.ways import TRIAL_SEED, Tried, Way, is_said, sample, ways_for
 from covey.experiments.methods import crs
@@ -135,9 +135,9 @@ def large_enough(labels: NDArray[Any], n_folds: int) -> tuple[NDArray[np.intp], 
     """Return the rows of all clusters with at least one row for each fold, and what to say about the others."""
     clusters, cluster_of, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     if clusters.size < 2:
-        raise ValueError(
-            f"comparing needs at least two clusters, but all labels are {str(clusters[0])!r}; is --label right?"
-        )
+        label = str(clusters[0])
+        there = "there are no labels" if label == ONE_CLUSTER else f"all labels are {label!r}"
+        raise ValueError(f"comparing needs at least two clusters, but {there}; --label names the column that holds them.")
     is_small = sizes < n_folds
     if not is_small.any():
         return np.arange(labels.size), None
