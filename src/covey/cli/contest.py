@@ -137,7 +137,7 @@ def large_enough(labels: NDArray[Any], n_folds: int) -> tuple[NDArray[np.intp], 
     if clusters.size < 2:
         label = str(clusters[0])
         there = "there are no labels" if label == ONE_CLUSTER else f"all labels are {label!r}"
-        raise ValueError(f"comparing needs at least two clusters, but {there}; --label names the column that holds them.")
+        raise ValueError(f"comparing needs at least two clusters, but {there}; --label names their column.")
     is_small = sizes < n_folds
     if not is_small.any():
         return np.arange(labels.size), None
