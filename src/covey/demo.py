@@ -134,7 +134,7 @@ def draw_map() -> None:
     names = [f"image {row}, a {digit}" for row, digit in enumerate(digits)]
     display = covey.PrototypeMapDisplay.from_estimator(model, images, names=names, image_shape=(8, 8))
     try:
-        page = display.to_html()
+        page = display.to_html(title="Handwritten digits")
     except ModuleNotFoundError as error:
         print(f"\n\nThere is also a page with a map of the digits: {error}")
         return

@@ -28,6 +28,7 @@ def test_a_map_shows_all_clusters_and_opens_with_the_one_that_is_asked_for(run):
     FLOWERS.to_csv("t.csv", index=False)
     for options, first in (((), None), (("--show", "virginica", "--force"), 2)):
         assert run(*SELECT, "-l", "species", "--id", "name", *options)[0] == 0
+        assert "<h1>t.csv</h1>" in Path("map.html").read_text()
         data = data_of("map.html")
         assert data["clusters"] == ["setosa", "versicolor", "virginica"]
         assert (data["n"], data["first"]) == (150, first)

@@ -181,7 +181,7 @@ class TestMap:
         assert_follows(display, selector.prototypes_[0])
         assert len(np.unique(display.positions, axis=0)) == n  # side by side, not upon each other
         display.plot(Figure().subplots())
-        assert f"of {n} objects represent it" in display.to_html()
+        assert f"of {n} objects represent the cluster" in display.to_html()
 
     def test_three_objects_in_order(self):
         display = map_of(covey.KeepAll(similarity=nearness).fit([0, 9, 1]), [0, 9, 1])

@@ -155,6 +155,7 @@ class TestData:
         selector = covey.KeepAll().fit(np.eye(2), ["<b>", "c"])
         display = PrototypeMapDisplay.from_estimator(selector, np.eye(2), label="<b>")
         assert "<h1>Cluster &lt;b&gt;</h1>" in display.to_html()
+        assert "<h1>&lt;i&gt;</h1>" in display.to_html(title="<i>")
         with pytest.raises(ValueError, match="label must be one of the labels on the map, got 'c'"):
             display.to_html("c")
 
@@ -171,7 +172,7 @@ class TestShowing:
     @pytest.mark.parametrize("phone", [False, True])
     def test_it_renders(self, shown, path, phone):
         words = assert_renders(path, phone=phone)
-        assert f"{shown.n_representatives} of 90 objects represent them" in words
+        assert f"{shown.n_representatives} of 90 objects represent 3 clusters" in words
 
     def test_the_overview_names_the_representatives_that_stand_for_most(self, page, shown):
         assert drawn(page)[0] == 90

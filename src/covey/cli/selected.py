@@ -61,7 +61,7 @@ def write_selected(selected: Selected, output: Output, files: MoreFiles, data: s
         covey.save(_at_rest(fitted), bytes_out(files.model), notes)
     if files.picture is not None:
         with progress("drawing", None, "pictures", shown=verbose):
-            _draw(fitted, selected.loaded, files.picture, files.show)
+            _draw(fitted, selected.loaded, files.picture, files.show, Path(data).name)
     if files.members is not None:
         _write_members(selected, files.members, force)
     # The rows come last, because whoever reads them from a pipe may leave early.
@@ -134,7 +134,7 @@ def _added(fitted: Any, rows: Block) -> dict[str, Any]:
     }
 
 
-def _draw(fitted: Any, loaded: Loaded | None, path: str, cluster: str | None) -> None:
+def _draw(fitted: Any, loaded: Loaded | None, path: str, cluster: str | None, title: str) -> None:
     """Draw a page with the map of all clusters, which opens with one of them, or their coverage as an image."""
     from covey.displays.drawing import figure
     from covey.evaluation import Picture
@@ -147,7 +147,7 @@ def _draw(fitted: Any, loaded: Loaded | None, path: str, cluster: str | None) ->
         display = covey.PrototypeMapDisplay.from_estimator(fitted, loaded.objects, **told)
         if loaded.images is not None:
             display.show_images(loaded.images.rows, loaded.images.shape)
-        display.write_html(path, cluster)
+        display.write_html(path, cluster, title)
         return
     drawn = figure(7, 5)
     covey.CoverageDisplay.from_estimator(fitted, ax=drawn.subplots())

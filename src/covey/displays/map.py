@@ -282,7 +282,7 @@ class PrototypeMapDisplay:
         """What the map shows."""
         return f"Cluster {self.label}" if len(self.sizes) == 1 else f"{len(self.sizes)} clusters"
 
-    def to_html(self, label: Hashable = None) -> str:
+    def to_html(self, label: Hashable = None, title: str | None = None) -> str:
         """Make one page with everything in it, which opens offline.
 
         It shows all clusters, or any one of them, can be zoomed and searched, and shows of the object that is chosen
@@ -292,6 +292,8 @@ class PrototypeMapDisplay:
         ----------
         label : hashable, optional
             The cluster that the page shows first; by default all.
+        title : str, optional
+            What the page is called; by default it says which clusters there are.
 
         Returns
         -------
@@ -308,9 +310,10 @@ class PrototypeMapDisplay:
         if label is not None and label not in self.sizes:
             raise ValueError(f"label must be one of the labels on the map, got {label!r}.")
         first = None if label is None else list(self.sizes).index(label)
-        return render("map", MAP_PAGE, display=self, data=page_data(self) | {"first": first, "nCompared": LARGEST_CORE})
+        data = page_data(self) | {"first": first, "nCompared": LARGEST_CORE}
+        return render("map", MAP_PAGE, display=self, data=data, title=title or self.title)
 
-    def write_html(self, path: str | os.PathLike[str], label: Hashable = None) -> None:
+    def write_html(self, path: str | os.PathLike[str], label: Hashable = None, title: str | None = None) -> None:
         """Write the page that `to_html` makes to a file.
 
         Parameters
@@ -319,6 +322,8 @@ class PrototypeMapDisplay:
             The file, which is replaced as a whole or not at all.
         label : hashable, optional
             The cluster that the page shows first; by default all.
+        title : str, optional
+            What the page is called; by default it says which clusters there are.
 
         Raises
         ------
@@ -327,7 +332,7 @@ class PrototypeMapDisplay:
         ModuleNotFoundError
             If jinja2 is not installed, which the extra ``plot`` brings.
         """
-        write_page(self.to_html(label), path)
+        write_page(self.to_html(label, title), path)
 
     def _repr_html_(self) -> str | None:
         """The page in a frame, for a notebook; see `covey.notebook.framed` on why this is safe."""
