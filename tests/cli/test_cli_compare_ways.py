@@ -187,8 +187,10 @@ def test_too_few_clusters_of_a_useful_size_are_refused_on_one_screen(run):
     code, _, err = run("compare", "ids.csv", "-l", "kind")
     assert code == 1
     assert len(one_line(err)) < 1000
-    assert "; --label names their column." in err
+    assert "is --label right?" in err
     assert "and 9,990 more" in err
+    code, _, err = run("compare", "ids.csv")
+    assert (code, "there are no labels; --label names their column." in one_line(err)) == (1, True)
     code, _, err = run("select", "ids.csv", "-l", "kind", "--picture", "map.html", "--show", "none", "-o", "few.csv")
     assert code == 1
     assert len(one_line(err)) < 1000
