@@ -1,8 +1,7 @@
 """covey beside its peers: every figure is a ratio of medians over alternating runs in one process.
 
 ``make bench`` runs it (about fifteen minutes on two cores; COVEY_DATA names the data sets' folder), prints each figure
-as it comes and writes benchmarks/RESULTS.md. Peers are installed for the benchmark only.
-"""
+as it comes and writes benchmarks/RESULTS.md."""
 
 import importlib.metadata
 import os
@@ -411,8 +410,8 @@ MEASURES = (
 REPORT = """# covey compared with its peers
 
 Written by `make bench` in {minutes:.0f} minutes on {cores} cores, Python {python}; {versions}. A ratio below 1 means
-that covey took less. Medians of {runs} alternating runs unless said otherwise; times are covey's, then the yardstick's.
-Goals were set before anything was measured, and some are missed.
+that covey took less. Goals were set before; some are missed. Medians of {runs} alternating runs, unless the row says
+otherwise; times are covey's, then the yardstick's.
 
 | work | yardstick, same run | goal | ratio | measured |
 |---|---|---|---|---|

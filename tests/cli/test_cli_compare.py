@@ -52,7 +52,7 @@ def test_compare_refuses_what_it_cannot_compare(run):
         ("-l", "species", "--methods", "crs,magic"): (2, "got magic"),
         ("-l", "species", "-k", ""): (2, "-k must be numbers"),
         ("-l", "name"): (1, "too small: flower 0 (1)"),
-        (): (1, "all labels are 'all'"),
+        (): (1, "there are no labels; --label names their column."),
     }.items():
         code, _, err = run("compare", "iris.csv", *options)
         assert code == expected_code
