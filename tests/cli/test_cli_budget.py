@@ -46,7 +46,7 @@ def test_a_budget_is_the_size_of_the_library(run, flowers, budget, size):
     n_rows = size if size >= 1 else round(size * 150)
     assert len(rows()) == n_rows
     covered = np.mean(np.concatenate([found.covered_by for found in fitted.prototypes_.values()]) >= 0)
-    assert f"{n_rows} of 150 rows selected from 3 cluster(s); they cover {covered:.1%} of the rows; " in err
+    assert f"{n_rows} of 150 rows selected from 3 clusters; they cover {covered:.1%} of the rows; " in err
 
 
 METHODS = {

@@ -31,7 +31,7 @@ def test_clusters_are_those_of_the_library(run, flowers, asked):
     found = covey.find_clusters(flowers, int(asked) if asked.isdecimal() else asked, "euclidean", random_state=0)
     assert [f"c{number}" for number in found.labels + 1] == clusters().tolist()
     assert (
-        f"{found.sizes.size} cluster(s) found, from {found.sizes.min()} to {found.sizes.max()} rows. "
+        f"{found.sizes.size} clusters found, from {found.sizes.min()} to {found.sizes.max()} rows. "
         f"{found.n_evaluations:,} similarities were evaluated to find them." in err
     )
 
@@ -64,7 +64,7 @@ def test_rows_between_dense_places_are_labelled_noise_and_represented_as_well(ru
     pd.DataFrame([*X, *scattered], columns=["x", "y"]).to_csv("t.csv", index=False)
     common = ("select", "t.csv", "-s", "euclidean", "--coverage", "1", "-o", "few.csv")
     _, _, err = run(*common, "--cluster", "hdbscan", "--members", "all.csv")
-    assert "2 cluster(s) found, " in err
+    assert "2 clusters found, " in err
     n_noise = (clusters() == "noise").sum()
     assert f"; {n_noise} rows belong to none and are labelled noise." in err
     assert n_noise > 10

@@ -181,7 +181,7 @@ def test_clusters_larger_than_a_shard_are_covered_and_written(run, folder, addre
     options = ["-l", "kind", "--dask", address, "--shard-size", "200", "--checkpoint", "kept"]
     code, _, err = run("select", *paths, *options, "-o", "few.csv", "-m", "m", "--picture", "p.png")
     assert code == 0
-    assert "rows selected from 2 cluster(s)" in err
+    assert "rows selected from 2 clusters" in err
     assert "checkpoint" not in err
     few, model = pd.read_csv("few.csv"), covey.load("m")
     assert min(prototype.coverage for prototype in model.selector_.prototypes_.values()) >= 0.95
@@ -387,7 +387,7 @@ def test_a_local_cluster_is_started_and_closed(folder, monkeypatch):
     compared, selected = done.stderr.splitlines()
     columns = "sepal_length, sepal_width, petal_length, petal_width"
     assert compared == f"compared: the columns {columns}, by cosine similarity"
-    assert " of 150 rows selected from 3 cluster(s); " in selected
+    assert " of 150 rows selected from 3 clusters; " in selected
 
 
 SLOW = """

@@ -94,7 +94,7 @@ def test_the_same_pairs_are_read_from_parquet_and_from_packed_files(run, files):
 
 def test_what_does_not_count_as_it_is_listed_is_said(run, files, caplog):
     _, _, err = run("select", "hits.m8", "--pairs", "1,2,3", "-o", "few.csv")
-    assert caplog.messages == ["1 pair(s) are listed again; the best score of each counts."]
+    assert caplog.messages == ["1 pair listed again; the best score of each counts."]
     assert "compared: 5 objects by 8 pairs scored in column 3" in err
     assert "every listed pair counts as similar; --threshold sets the lowest score that does." in err
     caplog.clear()
@@ -137,9 +137,9 @@ def test_labels_come_from_a_table_and_objects_without_one_are_left_out(run, file
 def test_clusters_of_pairs_follow_the_threshold(run, files):
     select = ("select", "hits.m8", "--pairs", "1,2,3", "--cluster", "auto", "--members", "all.csv", "-f")
     _, _, err = run(*select, "-o", "few.csv")
-    assert "2 cluster(s) found, from 2 to 3 rows." in err
+    assert "2 clusters found, from 2 to 3 rows." in err
     _, _, err = run(*select, "--threshold", "0.85", "-o", "few.csv")
-    assert "4 cluster(s) found, from 1 to 2 rows." in err
+    assert "4 clusters found, from 1 to 2 rows." in err
     told = pd.read_csv("all.csv").set_index("id")["covey_cluster"]
     assert told["q1"] == told["q2"] == "c1"
 

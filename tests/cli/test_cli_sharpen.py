@@ -31,7 +31,7 @@ def test_sharpened_rows_are_those_of_the_library(run, flowers, size, total):
     selector = sharpened(total)[0].selector_
     few = pd.read_csv("few.csv")
     assert code == 0
-    assert f"{selector.sample_indices_.size} of 150 rows selected from 3 cluster(s)" in err
+    assert f"{selector.sample_indices_.size} of 150 rows selected from 3 clusters" in err
     np.testing.assert_array_equal(few["covey_row"], selector.sample_indices_)
     assert few["covey_covers"].sum() == 150
     assert (few.groupby("covey_cluster")["covey_covers"].diff().dropna() <= 0).all()

@@ -8,6 +8,7 @@ import numpy as np
 import covey
 from covey.cli.recipes.pairs import ScoredPairs
 from covey.cli.source import Loaded
+from covey.runtime.wording import several
 
 NOISE = "noise"
 """The label of rows that belong to no cluster. They are a cluster of their own, so that they are represented, too."""
@@ -47,4 +48,4 @@ def _told(found: covey.Clusters) -> str:
         return f"no clusters were found{noise}.{evaluated}"
     smallest, largest = found.sizes.min(), found.sizes.max()
     sizes = f"of {largest} rows" if smallest == largest else f"from {smallest} to {largest} rows"
-    return f"{found.sizes.size} cluster(s) found, {sizes}{noise}.{evaluated}"
+    return f"{several(found.sizes.size, 'cluster')} found, {sizes}{noise}.{evaluated}"

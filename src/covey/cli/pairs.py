@@ -35,6 +35,7 @@ from covey.cli.source import ONE_CLUSTER, Loaded, labels_by_name
 from covey.cli.values import check_filled, numbers_of, numbers_with_gaps, require_columns, texts_missing
 from covey.runtime.extras import require
 from covey.runtime.progress import progress
+from covey.runtime.wording import several
 from covey.similarity.similarity import CONVERSIONS
 
 logger = logging.getLogger("covey")
@@ -187,7 +188,8 @@ def matrix_of(scores: Scores, symmetric: bool | None) -> sp.csr_array:
     keys = scores.query[others].astype(np.int64) * n + scores.target[others]
     keys, best = _best(keys, scores.score[others])
     if others.sum() > keys.size:
-        logger.warning("%d pair(s) are listed again; the best score of each counts.", others.sum() - keys.size)
+        again = several(int(others.sum()) - keys.size, "pair")
+        logger.warning("%s listed again; the best score of each counts.", again)
     if symmetric is None and keys.size:
         symmetric = not np.isin(keys % n * n + keys // n, keys, assume_unique=True).any()
         if symmetric:

@@ -20,6 +20,7 @@ from covey.cli.source import Fields, Loaded, row_names
 from covey.cli.terminal import say
 from covey.runtime.extras import require
 from covey.runtime.progress import progress
+from covey.runtime.wording import several
 
 RUNNING = {"n_jobs": None, "verbose": 0}
 """The parameters of estimators that change nothing but how they run, with their defaults."""
@@ -114,7 +115,7 @@ def summarise(selected: Selected) -> None:
         n_covered = sum(np.count_nonzero(p.covered_by >= 0) for p in found)
         covers = f"; they cover {n_covered / n_rows:.1%} of the rows"
     say(
-        f"{selector.sample_indices_.size} of {n_rows} rows selected from {len(found)} cluster(s){covers}; "
+        f"{selector.sample_indices_.size} of {n_rows} rows selected from {several(len(found), 'cluster')}{covers}; "
         f"{selector.n_evaluations_:,} similarities evaluated."
     )
     for remark in selected.remarks:

@@ -27,6 +27,17 @@ def some_of(values: Collection[Any], most: int = MOST_LISTED) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
+def several(number: int, thing: str) -> str:
+    """Return how many things there are, in words that agree.
+
+    Examples
+    --------
+    >>> several(1, "cluster"), several(2000, "cluster")
+    ('1 cluster', '2,000 clusters')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def percent(share: float) -> str:
     """Return a share in percent, with one decimal, or more of them if it would have fewer than two digits otherwise.
 
