@@ -19,7 +19,7 @@ import numpy as np
 
 from covey.arrays import Floats, Positions
 from covey.prototype import Prototype
-from covey.runtime.wording import shortened
+from covey.runtime.wording import several, shortened
 
 MOST_CLUSTERS = 12
 """How many clusters are listed, the largest first. It is a judgement: a summary should fit on a screen."""
@@ -31,7 +31,7 @@ MOST_ON_MAP = 300
 """How many representatives the map has at most, those that stand for most first: more would hide each other."""
 MOST_NUMBERS = 1e8
 """How many numbers may be read for the similarities of all pairs on the map. If objects are long, the map has fewer of
-them. With rows of 64 to 100 000 columns, dense or sparse, a summary with a map took 7 to 40 ms on a busy core."""
+them. The value is a judgement: a notebook should not wait for a picture that nobody has asked for."""
 LONG_OBJECT = 1000
 """How many numbers an object is taken to have if nobody knows."""
 GOLDEN_ANGLE = 137.5
@@ -102,8 +102,8 @@ def summary(name: str, prototypes: Mapping[Any, Prototype], cost: str, represent
     )
     return (
         '<div style="margin: .5em 0; max-width: 70em; overflow-x: auto">'
-        f"<p><b>{escape(name)}</b>: {n_chosen:,} of {n_members:,} objects represent {len(ordered):,} "
-        f"cluster{'s' * (len(ordered) != 1)} and stand for {n_covered / max(n_members, 1):.1%} of all objects. "
+        f"<p><b>{escape(name)}</b>: {n_chosen:,} of {n_members:,} objects represent "
+        f"{several(len(ordered), 'cluster')} and stand for {n_covered / max(n_members, 1):.1%} of all objects. "
         f"{cost}</p>"
         '<div style="display: flex; flex-wrap: wrap; gap: 1.5em; align-items: flex-start">'
         f"<div>{_table(ordered, counts)}</div>{_map(ordered, counts, representatives)}</div></div>"

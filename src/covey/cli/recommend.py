@@ -176,7 +176,7 @@ def _nothing_found(others: Sequence[str], n_similarities: int) -> str:
 
 
 def chance_of(records: Sequence[Record]) -> float:
-    """Return how likely answers agree with the labels so often if they have nothing to do with them.
+    """Return how likely answers agree with the labels this often if they have nothing to do with them.
 
     All answers of a method are put into one table of labels against answers. The number of answers that agree is nearly
     normal if labels and answers have nothing to do with each other. Its mean and variance are those of Cohen's kappa

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Positions
+from covey.runtime.wording import several
 from covey.similarity import frames
 
 MOST_FIELDS, LONGEST_VALUE = 12, 500
@@ -54,7 +55,7 @@ def _of_columns(names: Sequence[Any], columns: Sequence[Any]) -> Callable[[int],
     """Return a function that says which values the first columns have in a row, and how many columns are left out."""
     shown = [(name, list(column)) for name, column in zip(names[:MOST_FIELDS], columns, strict=False)]
     left = len(names) - len(shown)
-    rest = [("…", f"{left} more column{'s' if left > 1 else ''}")] if left else []
+    rest = [("…", several(left, "more column"))] if left else []
     return lambda row: [*((name, column[row]) for name, column in shown), *rest]
 
 

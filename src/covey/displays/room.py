@@ -48,7 +48,7 @@ class Room:
         self._taken: list[tuple[Box, int]] = []
 
     def take(self, box: Box, weight: int = SOLID) -> None:
-        """Take a part of the drawing for something that is so much in the way of words."""
+        """Take a part of the drawing for something; `weight` says how much it is in the way of words."""
         self._taken.append((box, weight))
 
     def take_line(self, start: tuple[float, float], end: tuple[float, float]) -> None:

@@ -12,7 +12,7 @@ FINER_DIGITS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
 
 def decades(low: float, high: float, most: int) -> list[float]:
-    """Round numbers on a logarithmic axis, at most so many: 1, 2, 5, 10 ... if they fit.
+    """Round numbers on a logarithmic axis, at most this many: 1, 2, 5, 10 ... if they fit.
 
     A short axis has numbers between them, and a long one powers of ten.
 
@@ -37,7 +37,7 @@ def _round_numbers(low: float, high: float, digits: Sequence[float]) -> list[flo
 
 
 def steps(low: float, high: float, most: int) -> list[tuple[float, str]]:
-    """Round numbers at equal distances, about so many at most, written with as many digits as tell them apart.
+    """Round numbers at equal distances, about this many at most, written with as many digits as tell them apart.
 
     Examples
     --------

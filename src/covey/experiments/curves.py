@@ -28,7 +28,7 @@ CHANCE = (
 )
 """A sentence for the note of a section with such charts: what the line of chance means."""
 SAME = 1.05
-"""Values of which the largest is at most so many times the smallest tell nothing as an axis."""
+"""Values of which the largest is at most this many times the smallest tell nothing as an axis."""
 QUALITY = Axis("F1, mean over clusters and folds", "{:.3f}", (0.0, 1.0))
 
 
@@ -116,7 +116,7 @@ def chance(records: Iterable[Record]) -> float:
 
 
 def _within(curve: Iterable[Row], budget: float) -> str:
-    """The best F1 of a curve with at most so many percent of the objects, in words; empty if no k selects so few."""
+    """The best F1 of a curve with at most this many percent of the objects, in words; empty if no k selects that few."""
     best = max((row for row in curve if row.percentage <= budget), key=lambda row: row.f1, default=None)
     return "" if best is None else f"{_scored(best)} (k = {best.k}, {percent(best.percentage / 100)})"
 

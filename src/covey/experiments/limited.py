@@ -14,7 +14,7 @@ class TimeUpError(KeyboardInterrupt):
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise TimeUpError in what follows once so many seconds have passed.
+    """Raise TimeUpError in what follows once this many seconds have passed.
 
     Only the main thread of a process can be stopped so, and not on Windows; elsewhere this does nothing.
     """
