@@ -25,8 +25,8 @@ from covey.experiments.names import crs_name
 from covey.experiments.tables import Row
 
 SAMPLED = 2000
-"""About how many rows a trial uses. A fold of this many takes CRS less than a second, and with 400 rows to answer in each
-of 5 folds, the standard error of an accuracy of .9 is below .01."""
+"""About how many rows a trial uses. A fold of this many takes CRS less than a second, and with 400 rows to answer in
+each of 5 folds, the standard error of an accuracy of .9 is below .01."""
 SHORT = 100
 """Up to how many characters, on average, texts are also compared as strings. Names and titles are shorter. In long
 texts the order of letters says little, and the time grows with the square of the length. No measurement is on

@@ -116,7 +116,7 @@ def chance(records: Iterable[Record]) -> float:
 
 
 def _within(curve: Iterable[Row], budget: float) -> str:
-    """The best F1 of a curve with at most this many percent of the objects, in words; empty if no k selects that few."""
+    """The best F1 of a curve with at most this many percent of the objects, in words; empty if there is none."""
     best = max((row for row in curve if row.percentage <= budget), key=lambda row: row.f1, default=None)
     return "" if best is None else f"{_scored(best)} (k = {best.k}, {percent(best.percentage / 100)})"
 
