@@ -11,7 +11,7 @@ import numpy as np
 from covey.cli.files.block import Block
 from covey.cli.files.checks import check_names
 from covey.cli.files.how import How
-from covey.cli.files.jsonl import as_json
+from covey.cli.files.jsonl import as_json, plain_text, plain_values
 from covey.cli.files.opening import open_input
 from covey.cli.files.standard import name_of
 from covey.cli.files.style import Style
@@ -98,20 +98,35 @@ class DelimitedWriter:
         self._header = True
 
     def __call__(self, frame: Any) -> None:
-        nested = {name: frame[name].map(_nested_as_json) for name in frame if _is_nested(frame[name])}
-        frame.assign(**nested).to_csv(
+        texts = {name: _as_texts(frame[name]) for name in frame if _has_no_texts(frame[name])}
+        frame.assign(**texts).to_csv(
             self._file, sep=self._delimiter, index=False, header=self._header, lineterminator="\n"
         )
         self._header = False
 
 
-def _is_nested(column: Any) -> bool:
-    """Return whether the column holds lists or dicts, for which CSV has no form of its own."""
-    there = column.dropna()
-    return len(there) > 0 and isinstance(there.iloc[0], dict | list | tuple | np.ndarray)
+def _has_no_texts(column: Any) -> bool:
+    """Return whether a column holds values that pandas would write as Python shows them: lists, dicts or bytes.
+
+    Times are among them, since pandas drops their nanoseconds.
+    """
+    kind = getattr(column.dtype, "pyarrow_dtype", None)
+    if kind is None:
+        there = column.dropna()
+        return len(there) > 0 and isinstance(there.iloc[0], dict | list | tuple | np.ndarray)
+    pyarrow = require("pyarrow", "cli")
+    types = pyarrow.types
+    is_binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+    return is_binary or types.is_nested(kind) or types.is_time(kind) or isinstance(kind, pyarrow.BaseExtensionType)
 
 
-def _nested_as_json(value: Any) -> str:
-    if isinstance(value, list | tuple | np.ndarray) and len(value) and isinstance(value[0], tuple):
-        value = dict(value)  # Arrow hands out a map as a list of pairs
-    return as_json(value)
+def _as_texts(column: Any) -> list[str | None]:
+    """Return the values as texts, lists and dicts as JSON, and None for gaps, which are left empty."""
+    values = plain_values(column)
+    return [None if value is None else _as_text(value) for value in values]
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return as_json(value) if isinstance(value, dict | list | tuple | np.ndarray) else plain_text(value)

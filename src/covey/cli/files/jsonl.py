@@ -1,6 +1,8 @@
 """JSON Lines: an object on each line, whose keys are the columns."""
 
 import json
+import logging
+import math
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -15,6 +17,8 @@ from covey.cli.files.standard import name_of
 from covey.runtime.extras import require
 from covey.storage.encoding import undecodable
 from covey.storage.errors import FileFormatError, first_line
+
+logger = logging.getLogger("covey")
 
 FIRST_ROWS = 100
 """How many rows are read before the size of a block is decided: they show how many columns there are."""
@@ -79,15 +83,71 @@ class JsonLinesWriter:
         self._file = file
 
     def __call__(self, frame: Any) -> None:
-        known = frame.astype(object).where(frame.notna(), None)
-        for record in known.to_dict("records"):
-            self._file.write(as_json(record, allow_nan=False) + "\n")
+        columns = {name: plain_values(frame[name]) for name in frame.columns}
+        for name, values in columns.items():
+            if any(isinstance(value, float) and math.isinf(value) for value in values):
+                logger.warning(
+                    "column %r holds infinite numbers, for which JSON has no word; they are written as null.", name
+                )
+        for row in zip(*columns.values(), strict=True):
+            self._file.write(as_json(dict(zip(columns, row, strict=True))) + "\n")
 
 
-def as_json(value: Any, **options: Any) -> str:
-    """Return a value as JSON; NumPy's numbers and arrays become plain ones, dates and the like become texts."""
-    return json.dumps(value, default=_plain, ensure_ascii=False, **options)
+def plain_values(column: Any) -> list[Any]:
+    """Return the values of a column as objects of Python, None where there is a gap; maps of Arrow become dicts."""
+    kind = getattr(column.dtype, "pyarrow_dtype", None)
+    if kind is None:
+        return list(column.astype(object).where(column.notna(), None))
+    pyarrow, values = require("pyarrow", "cli"), column.array.__arrow_array__()
+    if pyarrow.types.is_time(kind):
+        values = values.cast(pyarrow.string())  # Python's times have no nanoseconds
+    made = values.to_pylist()
+    has_maps = "map<" in str(kind)  # most columns have none, and are left as they are
+    return [_with_dicts(value, kind) for value in made] if has_maps else made
+
+
+def _with_dicts(value: Any, kind: Any) -> Any:
+    """Return a value of an Arrow type with dicts in place of lists of pairs, as which Arrow hands out maps."""
+    types = require("pyarrow", "cli").types
+    if value is None:
+        return None
+    if types.is_map(kind):
+        return {
+            key if isinstance(key, str) else plain_text(key): _with_dicts(own, kind.item_type) for key, own in value
+        }
+    if types.is_struct(kind):
+        return {field.name: _with_dicts(value[field.name], field.type) for field in kind}
+    if types.is_nested(kind):  # a list of any kind
+        return [_with_dicts(own, kind.value_type) for own in value]
+    return value
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON. NumPy's numbers and arrays become plain ones; dates, bytes and the like become texts.
+
+    JSON has no word for what is not a number, nor for infinite ones: they become null.
+    """
+    try:
+        return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), default=_plain, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with None in place of numbers that are not finite."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: _finite(own) for key, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(own) for own in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else plain_text(value)
+
+
+def plain_text(value: Any) -> str:
+    """Return a value for which JSON and CSV have no form as a text; of bytes these are the hexadecimal digits."""
+    return value.hex() if isinstance(value, bytes) else str(value)
