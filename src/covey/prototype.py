@@ -28,7 +28,8 @@ class Prototype:
         The share of the members that some representative covers. If the neighbor graph is approximate, this counts only
         the edges that the graph has found.
     covered_by : int array
-        For each member, the representative that covers it, or -1 if none does.
+        For each member, the representative that covers it, or -1 if none does. If several representatives of
+        `covey.CRS` do, it is the one that was picked first, unless the member is a representative itself.
     homogeneity : float
         The mean similarity of all pairs of members. It is NaN if there are no pairs, or if the selector did not need
         it.

@@ -1,6 +1,7 @@
 """What `covey select` selects by wish: how many rows, by which method, which of them, and how much each counts."""
 
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import covey
 from covey.cli.methods import shared_out
+from tests.cli import commands
 from tests.cli.commands import READ, iris, one_line
 
 SELECT = ("select", "iris.csv", "-l", "species", "--id", "name", "-o", "few.csv", "-f")
@@ -66,9 +68,10 @@ def test_methods_select_what_the_library_selects(run, flowers, method):
     assert run(*SELECT, *FEATURES, "--method", method, "--members", "all.csv", "-m", "m")[0] == 0
     assert rows() == fitted.sample_indices_.tolist()
     told, expected = pd.read_csv("all.csv"), fitted.members(X)
-    for name in ("row", "representative", "rank", "covered"):
+    for name in ("row", "covered"):
         np.testing.assert_array_equal(told[f"covey_{name}"], expected[name])
-    np.testing.assert_allclose(told["covey_similarity"], expected["similarity"])
+    covered = expected[expected["covered"]]
+    assert told["covey_covered_by"].dropna().tolist() == covered["representative"].tolist()
     assert json.loads(run("inspect", "m", "--json")[1])["method"].startswith(type(fitted).__name__)
 
 
@@ -99,6 +102,7 @@ def test_members_are_written_in_every_format_of_tables(run, flowers, name):
         "covey_similarity",
         "covey_rank",
         "covey_covered",
+        "covey_covered_by",
     ]
     assert told["covey_row"].tolist() == list(range(150))
     assert told["covey_cluster"].tolist() == flowers["species"].tolist()
@@ -107,7 +111,7 @@ def test_members_are_written_in_every_format_of_tables(run, flowers, name):
     chosen = few.loc[told["covey_representative"]]
     assert told["covey_representative_id"].tolist() == chosen["name"].tolist()
     assert told["covey_rank"].tolist() == chosen["covey_rank"].tolist()
-    counts = told[told["covey_covered"]].groupby("covey_representative").size()
+    counts = told[told["covey_covered"]].groupby("covey_covered_by").size()
     assert counts.reindex(few.index, fill_value=0).tolist() == few["covey_covers"].tolist()
 
 
@@ -118,8 +122,59 @@ def test_members_of_rows_without_names_have_no_names(run):
     code, out, _ = run("select", "x.npz", "-o", "few.npz", "-f", "--members", "-")
     assert code == 0
     assert out.splitlines()[0] == (
-        "covey_row,covey_cluster,covey_representative,covey_similarity,covey_rank,covey_covered"
+        "covey_row,covey_cluster,covey_representative,covey_similarity,covey_rank,covey_covered,covey_covered_by"
     )
+
+
+ANSWERED = {
+    "few neighbors": ("-k", "5"),
+    "few rows": ("-n", "6"),
+    "sharpened": ("--sharpen",),
+    "scaled and euclidean": ("--scale", "-s", "euclidean"),
+    "mixed columns": ("-s", "gower"),
+    "at random": ("--method", "random"),
+    "hardly any covered": ("--threshold", "0.9999", "-n", "9"),
+    "texts": ("--text", "name"),
+}
+
+
+@pytest.mark.parametrize("how", ANSWERED)
+def test_members_name_the_representatives_that_classify_names(run, flowers, how):
+    """Of the rows that a model was made of, equal ones included."""
+    pd.concat([flowers, flowers.iloc[::-7].assign(species="setosa")]).to_csv("iris.csv", index=False)
+    options = ANSWERED[how] if "--text" in ANSWERED[how] else (*FEATURES, *ANSWERED[how])
+    code, _, err = run(*SELECT, *options, "--members", "all.csv", "-m", "m")
+    assert code == 0
+    assert run("classify", "iris.csv", "-m", "m", "-o", "answers.csv")[0] == 0
+    told, answers = pd.read_csv("all.csv"), pd.read_csv("answers.csv")
+    for name in ("covey_representative", "covey_representative_id", "covey_similarity"):
+        assert told[name].tolist() == answers[name].tolist()
+    few = pd.read_csv("few.csv").set_index("covey_row")
+    assert told["covey_rank"].tolist() == few.loc[told["covey_representative"], "covey_rank"].tolist()
+    n_foreign = (answers["covey_label"] != told["covey_cluster"]).sum()
+    assert n_foreign > 0
+    assert f"representative of {n_foreign} rows is one of another cluster, which covey classify would answer." in err
+    assert f"--members took {len(told) * len(few):,} more evaluations; " in err
+
+
+def test_members_of_a_function_take_as_many_calls_as_is_said(run, flowers, monkeypatch):
+    monkeypatch.setattr(commands, "calls", [], raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    Path("counted.py").write_text(
+        "from tests.cli import commands\n"
+        "def near(a, b):\n"
+        "    commands.calls.append((a, b))\n"
+        "    return -float(abs(len(a) - len(b)))\n"
+    )
+    flowers.assign(name=["flower" * (1 + row % 50) for row in range(150)]).to_csv("iris.csv", index=False)
+    counts = []
+    for members in ((), ("--members", "all.csv")):
+        code, _, err = run(*SELECT, "--text", "name", "-s", "counted.py:near", "-j", "1", *members)
+        assert code == 0
+        counts.append(len(commands.calls))
+        commands.calls.clear()
+    del sys.modules["counted"]
+    assert f"--members took {counts[1] - counts[0]:,} more evaluations" in err
 
 
 def test_marked_rows_are_selected_first(run, flowers):

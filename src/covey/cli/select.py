@@ -84,7 +84,7 @@ def select(
     kept = "" if care.checkpoint is None else ", which goes on with what the checkpoint holds"
     with unfinished(f"nothing was written; run the same command again{kept}."):
         selected = (_here if parts.dask is None else _on_cluster)(asked)
-        write_selected(selected, output, files, _named(path, more), replacing.force, running.verbose)
+        selected = write_selected(selected, output, files, _named(path, more), replacing.force, running.verbose)
     if running.verbose:
         summarise(selected)
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import covey
 from covey.cli.files.block import Block
@@ -14,6 +15,7 @@ from covey.cli.files.standard import bytes_out
 from covey.cli.files.writing import write, writer
 from covey.cli.options import Output
 from covey.cli.recipes.kinds import write_recipe
+from covey.cli.recipes.pairs import ScoredPairs
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.selection import MoreFiles
 from covey.cli.source import Fields, Loaded, row_names
@@ -49,8 +51,10 @@ class Selected:
     remarks: Sequence[str] = ()
 
 
-def write_selected(selected: Selected, output: Output, files: MoreFiles, data: str, force: bool, verbose: bool) -> None:
-    """Write the model, the picture and the selected rows."""
+def write_selected(
+    selected: Selected, output: Output, files: MoreFiles, data: str, force: bool, verbose: bool
+) -> Selected:
+    """Write the model, the picture and the selected rows; what there is to say about that is among the remarks."""
     fitted, recipe, rows = selected.fitted, selected.recipe, selected.rows
     if files.model is not None:
         names = row_names(rows, recipe)
@@ -64,10 +68,12 @@ def write_selected(selected: Selected, output: Output, files: MoreFiles, data: s
         with progress("drawing", None, "pictures", shown=verbose):
             _draw(fitted, selected.loaded, files.picture, files.show, Path(data).name)
     if files.members is not None:
-        _write_members(selected, files.members, force)
+        remarks = _write_members(selected, files.members, force)
+        selected = replace(selected, remarks=[*selected.remarks, *remarks])
     # The rows come last, because whoever reads them from a pipe may leave early.
     numbers = recipe.settings.numbers
     write(output.out, rows, _added(fitted, rows), output.out_form, numbers=numbers, force=force)
+    return selected
 
 
 def _at_rest(estimator: Any) -> Any:
@@ -84,24 +90,61 @@ def _at_rest(estimator: Any) -> Any:
     return made
 
 
-def _write_members(selected: Selected, path: str, force: bool) -> None:
-    """Write which representative stands for each row."""
+def _write_members(selected: Selected, path: str, force: bool) -> list[str]:
+    """Write for each row the representative that `covey classify` would name, and the one that covers it.
+
+    Return what there is to say about it. Of pairs that were scored elsewhere there is no model and nothing to classify:
+    the one that covers a row is named.
+    """
     loaded: Any = selected.loaded
-    found = selected.fitted.selector_.members(loaded.objects)
-    names, numbers = loaded.names, loaded.block.row_numbers
+    selector, objects, numbers, names = (
+        selected.fitted.selector_,
+        loaded.objects,
+        loaded.block.row_numbers,
+        loaded.names,
+    )
+    remarks: list[str] = []
+    if isinstance(loaded.recipe, ScoredPairs):
+        found = selector.members(objects)
+        named, similarities = found["representative"].to_numpy(), found["similarity"].to_numpy()
+    else:
+        named, similarities = (best[:, 0] for best in selected.fitted.nearest_prototypes(objects, n=1))
+        remarks = _about_members(loaded.labels, named, selector.sample_indices_.size)
+    coverers, ranks = np.empty(named.size, dtype=np.intp), np.empty(named.size, dtype=np.intp)
+    for prototype in selector.prototypes_.values():
+        coverers[prototype.members] = prototype.covered_by
+        ranks[prototype.indices] = np.arange(1, prototype.indices.size + 1)
     columns: dict[str, Any] = {} if names is None else {str(loaded.recipe.settings.id): names}
     columns |= {
-        "covey_row": numbers[found["row"]],
-        "covey_cluster": found["label"].astype(str),
-        "covey_representative": numbers[found["representative"]],
+        "covey_row": numbers,
+        "covey_cluster": loaded.labels,
+        "covey_representative": numbers[named],
     }
     if names is not None:
-        columns["covey_representative_id"] = [names[row] for row in found["representative"]]
-    known = loaded.recipe.known(loaded.objects, *(found[name].to_numpy() for name in ("row", "representative")))
-    columns |= {f"covey_{name}": found[name] for name in ("similarity", "rank", "covered")}
-    columns["covey_similarity"] = found["similarity"].where(known)
+        columns["covey_representative_id"] = [names[row] for row in named]
+    pandas, covered = require("pandas", "cli"), coverers >= 0
+    known = loaded.recipe.known(objects, np.arange(named.size), named)
+    columns |= {
+        "covey_similarity": pandas.Series(similarities).where(known),
+        "covey_rank": ranks[named],
+        "covey_covered": covered,
+        "covey_covered_by": pandas.Series(numbers[coverers], dtype="Int64").where(covered),
+    }
     with writer(path, force=force) as put:
-        put(require("pandas", "cli").DataFrame(columns))
+        put(pandas.DataFrame(columns))
+    return remarks
+
+
+def _about_members(labels: NDArray[Any], named: NDArray[np.intp], n_representatives: int) -> list[str]:
+    """Say how many rows a representative of another cluster is most similar to, and what it took to know that."""
+    n_foreign = int(np.count_nonzero(labels[named] != labels))
+    told = f"--members took {named.size * n_representatives:,} more evaluations"
+    if not n_foreign:
+        return [f"{told}."]
+    return [
+        f"{told}; the most similar representative of {several(n_foreign, 'row')} is one of another cluster, which "
+        "covey classify would answer."
+    ]
 
 
 def summarise(selected: Selected) -> None:

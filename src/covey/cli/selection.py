@@ -316,8 +316,10 @@ class MoreFiles:
         str | None,
         option(
             "--members",
-            what="Write a table to this file that says of every row which representative stands for it, and how "
-            "similar they are.",
+            what="Write a table to this file that says of every row which representative is the most similar one, as "
+            "covey classify would name it, how similar they are, and which one of its cluster covers it "
+            "(covey_covered_by: if several do, the one that was selected first). With --pairs, nothing can be "
+            "classified, and the one that covers it is named.",
         ),
     ] = None
 

@@ -197,6 +197,10 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         -----
         It takes one evaluation for each row, and for an uncovered row one more for each representative of its cluster.
 
+        If several representatives of `covey.CRS` cover a row, the one that was picked first stands for it, as in
+        `covey.Prototype.covered_by`. A classifier goes by the most similar representative of all clusters, which may be
+        another one; its method `nearest_prototypes` says which.
+
         Examples
         --------
         >>> import covey
