@@ -1,5 +1,6 @@
 """`covey compare`: what it shows, what it recommends, and when it recommends nothing."""
 
+import json
 import os
 import re
 import shlex
@@ -86,14 +87,54 @@ def test_what_selects_fewest_objects_within_one_standard_error_is_recommended():
         "(0.010) of the best of the CRS variants tried, 0.940 by CRS with k = 5, and it selects fewer objects: 20.0 % "
         "instead of 25.0 %."
     )
-    alone = recommend(fit(3, 0, 0.9), candidates(3))
-    assert alone.sentence == (
+    best = recommend([*fit(3, 0, 0.9), *fit(2, 0, 0.85)], candidates(2, 3))
+    assert best.sentence == (
         "Recommended: CRS with k = 3: it has the best F1 of the CRS variants tried, 0.900, and none of them that is as "
         "good selects fewer objects."
     )
-    assert alone.runner_up is None
     assert recommend([], candidates(3)) is None
     assert recommend(fit(3, 0, 0.9), {}) is None
+
+
+def test_a_variant_that_was_tried_alone_is_not_recommended():
+    """Other methods do not count: only variants of CRS can be recommended, so that there is nothing to choose from."""
+    for others in ([], fit(1, 0, 0.8, "random-")):
+        alone = recommend([*fit(3, 0, 0.9), *others], candidates(3, 10))
+        assert alone.sentence == (
+            "No recommendation: only CRS with k = 3 was tried of all that can be recommended, so that there is nothing "
+            "to choose from; pass several numbers as -k, or a longer --time-limit."
+        )
+        assert alone.runner_up is None
+        for words in ("best", "none of them"):
+            assert words not in alone.reason
+
+
+def test_a_variant_that_was_tried_alone_is_shown_without_a_recommendation(run):
+    iris().to_csv("iris.csv", index=False)
+    common = (
+        "-s",
+        "euclidean",
+        "--methods",
+        "crs,all",
+        "-k",
+        "5",
+        "--folds",
+        2,
+        "--json",
+        "r.json",
+        "--html",
+        "r.html",
+    )
+    out = run("compare", "iris.csv", "-l", "species", *common)[1]
+    assert "No recommendation: only CRS with k = 5 was tried" in out
+    assert "Recommended" not in out
+    assert "How good: Its F1 is " in out
+    found = json.loads(Path("r.json").read_text())
+    assert found["recommended"] is None
+    assert not any(line["chosen"] for line in found["results"])
+    page = Path("r.html").read_text()
+    assert "<h2>Only CRS with k = 5 was tried.</h2>" in page
+    assert '<section class="verdict nothing"' in page
 
 
 def test_sharpened_methods_are_recommended_by_the_same_rule():
@@ -118,12 +159,13 @@ def test_another_method_that_is_as_good_with_fewer_objects_is_named():
         )
     )
     everything = [replace(r, method="full-100%", selected=1) for r in crs]
-    found = recommend([*crs, *better, *larger, *worse, *everything], candidates(5))
+    crs += [r for seed in (0, 1) for r in fit(2, seed, 0.7)]
+    found = recommend([*crs, *better, *larger, *worse, *everything], candidates(2, 5))
     assert found.method == "CRS-k5"
     assert found.reason.endswith(
         "fewer objects. But random-5% (F1 0.950 with 5.0 % of the objects) is at least as good with fewer objects."
     )
-    both = recommend([*crs, *better, *as_good], candidates(5)).reason
+    both = recommend([*crs, *better, *as_good], candidates(2, 5)).reason
     assert "(F1 0.950 with 5.0 % of the objects) and DS3 (F1 0.900 with 20.0 % of the objects) are at least" in both
 
 
@@ -135,7 +177,10 @@ def test_only_what_answers_better_than_chance_is_recommended():
     assert chances["CRS-k3"] < 0.025 < chances["CRS-k20"]
     found = recommend(records, candidates(3, 20))
     assert found.method == "CRS-k3"
-    assert "the best F1 of the CRS variants that answer better than chance, 0.650" in found.reason
+    assert found.reason == "it is the only one of 2 CRS variants tried that answers better than chance, F1 0.650."
+    records += [r for seed in range(4) for r in fit(5, seed, 0.6)]
+    found = recommend(records, candidates(3, 5, 20))
+    assert "the best of the CRS variants that answer better than chance, 0.650 by CRS with k = 3" in found.reason
 
 
 def test_the_chance_of_each_candidate_is_corrected_for_all_that_were_tried():

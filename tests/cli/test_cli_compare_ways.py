@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
 from covey.cli import contest
-from covey.cli.chosen import COST, _spread_out
+from covey.cli.chosen import _spread_out, expected_pairs
 from covey.cli.compare import Comparing
 from covey.cli.comparison import CHOICES, CURVES, choose_methods
 from covey.cli.contest import in_time, large_enough
@@ -25,6 +25,7 @@ from covey.cli.options import Source
 from covey.cli.recommend import recommend
 from covey.cli.source import load
 from covey.cli.ways import SAMPLED, WAYS, Way, sample, ways_for
+from covey.experiments.runner import Completion
 from tests.browser import assert_renders
 from tests.cli.commands import conn_log, iris, one_line, texts
 from tests.cli.test_cli_compare import candidates, fit
@@ -230,14 +231,44 @@ def test_of_very_many_clusters_a_sample_takes_some():
     assert set(Counter(labels[found].tolist()).values()) == {5}
 
 
-def test_if_time_is_short_every_method_is_tried_with_one_k_first():
-    chosen = choose_methods([*CURVES, *CHOICES], [2, 3, 5, 7, 10, 15, 20, 30, 50])
-    order = chosen.in_order()
-    assert order[:6] == ["CRS-k10", "full-100%", "random-5%", "delta-medoids", "sharpened-k10", "DS3"]
+SIZES = {"ten of each": [10] * 10, "three large": [8000] * 3, "many small": [60] * 200, "one giant": [20000, 30, 30]}
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_if_time_is_short_every_method_is_tried_once_before_any_a_second_time(sizes):
+    """Those that are expected to cost least come first, in every round."""
+    ks = [2, 3, 5, 7, 10, 15, 20, 30, 50]
+    chosen = choose_methods([*CURVES, *CHOICES], ks)
+    order = chosen.in_order(SIZES[sizes], 5)
+    kinds = [chosen.methods[name].curve or name for name in order]
     assert sorted(order) == sorted(chosen.methods)
-    assert {*COST} == {method.curve or name for name, method in chosen.methods.items()}
-    assert _spread_out([2, 3, 5, 7, 10, 15, 20, 30, 50])[:3] == [10, 2, 50]
+    assert sorted(kinds[:6]) == sorted({*kinds})
+    costs = [expected_pairs(kind, SIZES[sizes], 5) for kind in kinds]
+    assert costs[:6] == sorted(costs[:6])
+    assert kinds[0] == "random-5%"
+    assert kinds.index("CRS") < kinds.index("delta-medoids") < kinds.index("DS3")
+    for at in range(6, len(order), 2):
+        assert sorted(kinds[at : at + 2]) == ["CRS", "sharpened CRS"]
+        assert len({chosen.methods[name].k for name in order[at : at + 2]}) == 1
+    assert _spread_out(ks)[:3] == [10, 2, 50]
     assert _spread_out([]) == []
+
+
+def test_what_a_method_is_expected_to_cost_follows_from_the_sizes_of_clusters():
+    few, many = [3000] * 2, [30] * 200
+    assert expected_pairs("full-100%", few, 5) < expected_pairs("DS3", few, 5)
+    assert expected_pairs("full-100%", many, 5) > expected_pairs("DS3", many, 5)
+    assert expected_pairs("CRS", many, 5) < expected_pairs("CRS", few, 5)
+    assert expected_pairs("sharpened CRS", many, 5) > 4799 * 4798 / 2  # it compares objects of different clusters, too
+
+
+def test_methods_are_named_one_and_all():
+    chosen = choose_methods([*CURVES, *CHOICES], [2, 3, 5, 7, 10, 15, 20, 30, 50])
+    assert chosen.described(chosen.methods) == (
+        "CRS with k = 2, 3, 5, 7, 10, 15, 20, 30, 50; sharpened CRS with k = 2, 3, 5, 7, 10, 15, 20, 30, 50; "
+        "delta-medoids; DS3; random-5%; full-100%"
+    )
+    assert chosen.described(["DS3", "sharpened-k7", "sharpened-k2"]) == "sharpened CRS with k = 2, 7; DS3"
 
 
 def test_what_takes_too_long_is_left_out_and_the_same_command_goes_on(run, monkeypatch):
@@ -270,13 +301,16 @@ def test_what_takes_too_long_is_left_out_and_the_same_command_goes_on(run, monke
     code, out, _ = run(*common, "--time-limit", "5s")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[1:3]] == ["CRS-k10", "full-100%"]
-    assert "Recommended: CRS with k = 10" in out
-    assert "Left out, because --time-limit 5s is over: CRS-k3, CRS-k30." in out
-    assert "Left out, because --time-limit 5s is over" in Path("r.html").read_text()
+    late = "--time-limit 5s is over. Begun, but not finished: CRS with k = 3. Not tried: CRS with k = 30."
+    for told in (out, Path("r.html").read_text()):
+        assert late in told
+        assert "nothing to choose from" in told
+    assert "Recommended" not in out
     assert json.loads(Path("r.json").read_text())["left_out"] == ["CRS-k3", "CRS-k30"]
     assert len([name for name in os.listdir() if name.startswith(".r-")]) == 1
     out = run(*common, "--time-limit", "5s")[1]  # one of the two folds of CRS-k3 was done before
-    assert "Left out" not in out
+    assert "is over" not in out
+    assert "Recommended: CRS with k = " in out
     assert [line.split()[0] for line in out.splitlines()[1:5]] == ["CRS-k3", "CRS-k10", "CRS-k30", "full-100%"]
     assert sorted(os.listdir()) == ["iris.csv", "r.html", "r.json"]
     code, _, err = run(*common, "--time-limit", "0.5s")
@@ -292,6 +326,21 @@ def test_a_time_limit_that_is_over_in_trials_leaves_the_default(run, monkeypatch
     assert "methods are compared under cosine." in err
     assert out.startswith("method")
     assert "could not be tried in time" in Path("r.html").read_text()
+
+
+def test_a_similarity_that_was_tried_alone_is_not_called_the_best(run, monkeypatch):
+    iris().to_csv("iris.csv", index=False)
+    done = contest.run_within
+
+    def only_the_first(folder, groups, until, **options):
+        return done(folder, groups[:1], until, **options) + [Completion.NOT_BEGUN] * (len(groups) - 1)
+
+    monkeypatch.setattr(contest, "run_within", only_the_first)
+    err = run("compare", "iris.csv", "-l", "species", *FEW)[2]
+    assert "methods are compared under cosine.\n" in err
+    page = Path("r.html").read_text()
+    assert "There was time for no more than cosine, which all else is under." in page
+    assert "best one" not in page
 
 
 def test_a_comparison_that_takes_long_says_so_after_the_first_fold(run, monkeypatch):

@@ -4,13 +4,14 @@ import math
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 
 import covey
-from covey.experiments import Fit, Method, Problem, Split, read_records
+from covey.experiments import Fit, Method, Problem, Split, read_records, runner
 from covey.experiments.limited import TimeUpError, at_most
-from covey.experiments.runner import run_within
+from covey.experiments.runner import Completion, run_within
 
 
 def split(seed, data_home):
@@ -31,6 +32,7 @@ METHODS = {
     "slow": Method(lambda s, seed, n_jobs: Slow(similarity=s)),
     "other": Method(lambda s, seed, n_jobs: covey.KeepAll(similarity=s)),
 }
+DONE, BEGUN, NOT_BEGUN = Completion
 GROUPS = [[Fit("p", name, seed) for seed in range(3)] for name in METHODS]
 
 
@@ -39,7 +41,7 @@ def within(folder, seconds):
 
 
 def test_without_an_end_all_groups_are_done(tmp_path):
-    assert within(tmp_path, math.inf) == {0, 1, 2}
+    assert within(tmp_path, math.inf) == [DONE, DONE, DONE]
     assert {record.fit for record in read_records(tmp_path)} == {fit for group in GROUPS for fit in group}
 
 
@@ -48,17 +50,17 @@ def test_a_group_that_is_too_slow_is_left_out_and_the_next_is_tried(tmp_path, mo
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    assert within(tmp_path, 2.5) == {0, 2}
+    assert within(tmp_path, 2.5) == [DONE, BEGUN, DONE]
     recorded = {record.fit for record in read_records(tmp_path)}
     assert Fit("p", "slow", 0) in recorded
     assert Fit("p", "slow", 1) not in recorded
-    assert within(tmp_path, 2.5) == {0, 1, 2}  # the first seed is recorded, and the other two fit in
+    assert within(tmp_path, 2.5) == [DONE, DONE, DONE]  # the first seed is recorded, and the other two fit in
 
 
 def test_what_is_recorded_counts_even_if_there_is_no_time(tmp_path):
-    assert within(tmp_path, 0) == set()
+    assert within(tmp_path, 0) == [NOT_BEGUN, NOT_BEGUN, NOT_BEGUN]
     within(tmp_path, math.inf)
-    assert within(tmp_path, 0) == {0, 1, 2}
+    assert within(tmp_path, 0) == [DONE, DONE, DONE]
 
 
 needs_alarms = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no alarms")
@@ -68,7 +70,37 @@ needs_alarms = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this
 def test_a_single_fit_that_does_not_end_is_stopped(tmp_path, monkeypatch):
     waits = threading.Event()
     monkeypatch.setattr(time, "sleep", lambda seconds: waits.wait(600))
-    assert within(tmp_path, 4.0) == {0, 2}
+    assert within(tmp_path, 4.0) == [DONE, BEGUN, DONE]
+
+
+def test_groups_of_the_kind_of_one_that_took_too_long_are_not_begun(tmp_path, monkeypatch):
+    """Their time is left to the others. What is recorded of them counts nevertheless."""
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    methods = METHODS | {"also slow": METHODS["slow"]}
+    groups = [[Fit("p", name, seed) for seed in range(3)] for name in ("slow", "also slow", "fast")]
+    options = {"kinds": ["slow", "slow", "fast"], "problems": PROBLEMS, "methods": methods, "verbose": 0}
+    assert run_within(tmp_path, groups, now[0] + 2.5, **options) == [BEGUN, NOT_BEGUN, DONE]
+    assert now[0] == 1.0
+    assert run_within(tmp_path, groups, now[0] + 2.0, **options) == [DONE, NOT_BEGUN, DONE]
+    assert run_within(tmp_path, groups, math.inf, **options) == [DONE, DONE, DONE]
+
+
+def test_a_slow_group_gets_half_of_the_time_and_its_fits_share_it(tmp_path, monkeypatch):
+    """The last group may take all that is left. The clock stands still, so that nothing is used up."""
+    allowed = []
+
+    @contextmanager
+    def noted(seconds):
+        allowed.append(seconds)
+        yield
+
+    monkeypatch.setattr(runner, "at_most", noted)
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    assert within(tmp_path, 60.0) == [DONE, DONE, DONE]
+    assert allowed == [10, 15, 30, 10, 15, 30, 20, 30, 60]
 
 
 @needs_alarms

@@ -10,12 +10,13 @@ from covey.experiments import confusions, curves, figures, tables
 from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SHARPENED_CURVE, SPARSE
 from covey.experiments.specs import Method, Spec
 
-COST = (CRS_CURVE, ALL, RANDOM, DELTA_MEDOIDS, SHARPENED_CURVE, SPARSE)
-"""The order in which methods and curves get their turn if there is little time: CRS, which the others are held against,
-then from fast to slow. On the 1 797 digits of scikit-learn a fit took .02 s for all and random, .3 s for CRS, .5 s for
-delta-medoids, 2.4 s for sharpened CRS and 1.2 s for DS3. DS3 is last nevertheless, because it works on all pairs of a
-cluster, and falls behind where clusters are larger.
-"""
+SELECTED = 0.1
+"""The share of the objects that a method is expected to select, where the data decide it. It only weighs a little in
+what a method is expected to cost."""
+PASSES = {CRS_CURVE: 1, DELTA_MEDOIDS: 2, SPARSE: 10, SHARPENED_CURVE: 1}
+"""How often a method is expected to go through the pairs within clusters: CRS evaluates them, delta-medoids sums them
+up as well, and DS3 iterates over them. The numbers are such that the methods are expected in about the order of their
+seconds; `benchmarks/method_costs.py` measures how far that is true."""
 USUAL_K = 10
 """The number of neighbors that `covey select` uses if nobody says another."""
 MOST_SHOWN = 12
@@ -30,18 +31,27 @@ class Chosen:
     methods: dict[str, Method]
     candidates: dict[str, Candidate]
 
-    def in_order(self) -> list[str]:
+    def in_order(self, sizes: Sequence[int], n_folds: int) -> list[str]:
         """Return the methods in the order in which they are of most use if there is little time.
 
-        Each gets one k before any gets another; the cheap ones come first. The next k is always the one that is
-        farthest from all before it, so that whatever is done covers the range of k.
+        Each gets one k before any gets another; what is expected to cost least for clusters of these sizes comes first.
+        The next k is always the one that is farthest from all before it, so that whatever is done covers the range of
+        k.
         """
         ks = _spread_out(sorted({candidate.k for candidate in self.candidates.values()}))
-        rounds: dict[str, tuple[int, int]] = {}
+        rounds: dict[str, tuple[int, float]] = {}
         for name, method in self.methods.items():
             first = 0 if method.k is None else ks.index(method.k)
-            rounds[name] = (first, COST.index(method.curve or name))
+            rounds[name] = (first, expected_pairs(method.curve or name, sizes, n_folds))
         return sorted(self.methods, key=lambda name: rounds[name])
+
+    def described(self, names: Collection[str]) -> str:
+        """Return the names of methods for a sentence, all of them; those that differ only in k are named together."""
+        curves: dict[str, list[str]] = {}
+        for name, method in self.methods.items():
+            if name in names:
+                curves.setdefault(method.curve or name, []).extend([] if method.k is None else [str(method.k)])
+        return "; ".join(f"{curve} with k = {', '.join(ks)}" if ks else curve for curve, ks in curves.items())
 
     def only(self, names: Collection[str]) -> "Chosen":
         """Return some of the methods."""
@@ -56,6 +66,21 @@ class Chosen:
             return tuple(self.methods)
         k = self.candidates[name].k
         return tuple(other for other, method in self.methods.items() if method.k in (None, k))
+
+
+def expected_pairs(method: str, sizes: Sequence[int], n_folds: int) -> float:
+    """Return how many pairs a fold of a method, or of a curve of methods, is expected to go through.
+
+    It follows from the sizes of the clusters alone, so that the same data always give the same order of methods.
+    """
+    kept = [size * (n_folds - 1) / n_folds for size in sizes]
+    n, n_queries = sum(kept), sum(sizes) / n_folds
+    if method in (RANDOM, ALL):
+        return n * n_queries * (1.0 if method == ALL else 0.05)
+    within = sum(size * size for size in kept) / 2
+    # Sharpening compares objects of different clusters, too.
+    between = n * n / 2 if method == SHARPENED_CURVE else 0.0
+    return PASSES[method] * within + between + SELECTED * n * n_queries
 
 
 def _spread_out(ks: Sequence[int]) -> list[int]:

@@ -1,7 +1,6 @@
 """`covey compare`: cross-validate every method on the user's own data, and recommend one and its k."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,7 +55,8 @@ class Comparing:
         option(
             "--time-limit",
             what="How long the methods may take, such as 90s, 10m or 1h; the report comes after that. Every method is "
-            "tried with one k first. What takes longer is left out, and it is said what that is.",
+            "tried with one k before any is tried with another, those first that are expected to cost least. What "
+            "takes longer is left out, and it is said what that is.",
         ),
     ] = None
 
@@ -155,13 +155,13 @@ def _compare(source: Source, comparing: Comparing, force: bool, running: Running
     with about(source.path):
         contest = choose_similarity(contest, folder, None if seconds is None else start + FOR_TRIALS * seconds, **how)
         own = folder / contest.way.slug
-        records, left_out = run_methods(contest, chosen, own, None if seconds is None else start + seconds, **how)
+        records, late = run_methods(contest, chosen, own, None if seconds is None else start + seconds, **how)
     tried = contest.tried
     advice = advise(records, chosen, contest.source, 1 if tried is None else len(tried.ways))
-    remarks = [_left_out(left_out, comparing.time_limit)] if left_out else []
+    remarks, results = late.said(chosen, comparing.time_limit), summarise(records, {})
     found = Compared(
-        source.path, contest.rows.size, n_folds, contest.way, tried, summarise(records, {}), left_out, chance(records),
-        advice, remarks,
+        source.path, contest.rows.size, n_folds, contest.way, tried, results, late.names, chance(records), advice,
+        remarks,
     )  # fmt: skip
     done = chosen.only({record.method for record in records})
     found.write_page(page, contest.name, contest.problem, done, own, contest.opening, **how)
@@ -169,16 +169,6 @@ def _compare(source: Source, comparing: Comparing, force: bool, running: Running
         found.write_csv(comparing.csv)
     if comparing.json is not None:
         found.write_json(comparing.json)
-    if not left_out:
+    if not late.names:
         shutil.rmtree(folder)
     return found
-
-
-def _left_out(methods: Sequence[str], time_limit: str | None) -> str:
-    """Say what was left out."""
-    from covey.runtime.wording import some_of
-
-    return (
-        f"Left out, because --time-limit {time_limit} is over: {some_of(methods)}. What was finished is kept; the same "
-        "command with --force goes on."
-    )

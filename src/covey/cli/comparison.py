@@ -81,7 +81,8 @@ def advise(records: Sequence[Record], chosen: Chosen, source: Source, n_similari
         return Advice(None, judge(records, found, None), [found.sentence])
     command = how_to_select(source, chosen.candidates[found.method])
     verdict = judge(records, found, command)
-    return Advice(found.method, verdict, [found.sentence, *sentences(verdict), f"To select like this: {command}"])
+    recommended = found.method if found.is_choice else None
+    return Advice(recommended, verdict, [found.sentence, *sentences(verdict), f"To select like this: {command}"])
 
 
 def how_to_select(source: Source, candidate: Candidate) -> str:

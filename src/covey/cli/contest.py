@@ -8,6 +8,7 @@
 import logging
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,7 +26,7 @@ from covey.cli.ways import TRIAL_SEED, Tried, Way, is_said, sample, ways_for
 from covey.experiments.methods import crs
 from covey.experiments.names import crs_name
 from covey.experiments.records import Fit, Record, read_records
-from covey.experiments.runner import run, run_within
+from covey.experiments.runner import Completion, run, run_within
 from covey.experiments.specs import Problem, Split
 from covey.experiments.tables import summarise
 from covey.runtime.wording import shortened, some_of
@@ -77,6 +78,11 @@ class Contest:
         return Way(self.loaded.recipe.similarity_name, self.source.scale)
 
     @property
+    def sizes(self) -> list[int]:
+        """How many of the rows that take part each cluster has."""
+        return list(Counter(self.loaded.labels[self.rows].tolist()).values())
+
+    @property
     def opening(self) -> list[str]:
         """The first sentences of the report."""
         recipe, labels = self.loaded.recipe, self.loaded.labels[self.rows]
@@ -126,7 +132,8 @@ def choose_similarity(contest: Contest, folder: Path, until: float | None, **run
     if ways and running["verbose"]:
         for remark in late:
             say(remark)
-        say(f"methods are compared under {contest.way}{'' if tried is None else ', which did best'}.")
+        best = ", which did best" if tried is not None and len(tried.ways) > 1 else ""
+        say(f"methods are compared under {contest.way}{best}.")
     loaded.recipe.warn(objects, asked_for=source.feature_names, scaled=True)  # scaling has been tried
     return contest
 
@@ -184,36 +191,65 @@ def _try(contest: Contest, ways: Sequence[Way], folder: Path, until: float | Non
     method = crs_name(USUAL_K)
     groups = [[Fit(name, method, fold) for fold in range(n_folds)] for name in problems]
     options: Any = {"problems": problems, "methods": {method: crs(USUAL_K)}, **running}
-    done = run_within(folder, groups, math.inf if until is None else until, **options)
-    records = run(folder, [fit for at in done for fit in groups[at]], **options)
+    completions = run_within(folder, groups, math.inf if until is None else until, **options)
+    done = [group for group, completion in zip(groups, completions, strict=True) if completion is Completion.DONE]
+    records = run(folder, [fit for group in done for fit in group], **options)
     found = {row.problem: row for row in summarise(records, {})}
     tried = [(way, found[str(way)]) for way in ways if str(way) in found]
     return Tried(tried, sampled.size) if tried else None
 
 
+@dataclass(frozen=True)
+class Late:
+    """The methods for which there was no time, by name: those that were begun, and those that were not tried at all."""
+
+    begun: Sequence[str] = ()
+    not_tried: Sequence[str] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All of them."""
+        return [*self.begun, *self.not_tried]
+
+    def said(self, chosen: Chosen, time_limit: str | None) -> list[str]:
+        """Say which they are, every one of them; nothing if all methods are done."""
+        told = [
+            f"{words}: {chosen.described(names)}."
+            for words, names in (("Begun, but not finished", self.begun), ("Not tried", self.not_tried))
+            if names
+        ]
+        if not told:
+            return []
+        kept = "What was finished is kept; the same command with --force goes on."
+        return [" ".join([f"--time-limit {time_limit} is over.", *told, kept])]
+
+
 def run_methods(
     contest: Contest, chosen: Chosen, folder: Path, until: float | None, **running: Any
-) -> tuple[list[Record], list[str]]:
-    """Cross-validate the methods; return the records of those that are done, and the names of those left out.
+) -> tuple[list[Record], Late]:
+    """Cross-validate the methods; return the records of those that are done, and which others there was no time for.
 
     Without a time `until` which work may go on, all are done.
     """
     n_folds = contest.n_folds
     options: Any = {"problems": {contest.name: contest.problem}, "methods": chosen.methods, **running}
     folds = {method: [Fit(contest.name, method, fold) for fold in range(n_folds)] for method in chosen.methods}
-    done = list(folds)
+    completions = dict.fromkeys(folds, Completion.DONE)
     if until is None:
         _run_first_fold(folder, folds, n_folds, options)
     else:
-        order = chosen.in_order()
-        done = [order[at] for at in run_within(folder, [folds[method] for method in order], until, **options)]
-        if not done:
+        order = chosen.in_order(contest.sizes, n_folds)
+        kinds = [chosen.methods[name].curve or name for name in order]
+        found = run_within(folder, [folds[method] for method in order], until, kinds=kinds, **options)
+        completions |= dict(zip(order, found, strict=True))
+        if Completion.DONE not in completions.values():
             raise ValueError(
                 "--time-limit was too short for a single method; what was finished is kept: run the same command with "
                 "a longer one to go on."
             )
+    done, begun, not_tried = ([name for name in folds if completions[name] is which] for which in Completion)
     records = run(folder, [fit for method in done for fit in folds[method]], **options)
-    return records, [name for name in folds if name not in done]
+    return records, Late(begun, not_tried)
 
 
 def _run_first_fold(folder: Path, folds: Mapping[str, Sequence[Fit]], n_folds: int, options: Any) -> None:

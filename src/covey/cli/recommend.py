@@ -2,10 +2,11 @@
 
 1. Only CRS can be recommended, with some k, sharpened or not. These are the variants. A variant must answer better than
    chance (`chance_of`).
-2. Of the variants whose F1 is within one standard error of the best, the one that selects fewest objects is
+2. There must be several variants to choose from.
+3. Of the variants whose F1 is within one standard error of the best, the one that selects fewest objects is
    recommended. This is the one-standard-error rule of Breiman, Friedman, Olshen and Stone (Classification and
    Regression Trees, 1984).
-3. If another method is at least as good with fewer objects, the reason names it.
+4. If another method is at least as good with fewer objects, the reason names it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,6 +56,7 @@ class Recommendation:
     Attributes
     ----------
     method : str or None
+        The method that is recommended, or the only one that could have been.
     reason : str
     words : str
         What a sentence calls the method.
@@ -62,6 +64,8 @@ class Recommendation:
         The method with the best F1 of all others that can be recommended.
     rival : str
         What a sentence calls the runner-up, which may well be better, but selects more objects.
+    is_choice : bool
+        Whether the method was chosen among several. If not, it is no recommendation.
     """
 
     method: str | None
@@ -69,11 +73,12 @@ class Recommendation:
     words: str = ""
     runner_up: str | None = None
     rival: str = ""
+    is_choice: bool = True
 
     @property
     def sentence(self) -> str:
         """The recommendation in a sentence."""
-        if self.method is None:
+        if self.method is None or not self.is_choice:
             return f"No recommendation: {self.reason}"
         return f"Recommended: {self.words}: {self.reason}"
 
@@ -121,19 +126,31 @@ def recommend(
     variants = {name: Outcome.of(candidates[name].words, tried[name]) for name in able if name in tried}
     if not variants:
         return Recommendation(None, _nothing_found(able, n_similarities))
+    if len(tried) == 1:
+        [(name, own)] = variants.items()
+        reason = (
+            f"only {own.words} was tried of all that can be recommended, so that there is nothing to choose from; pass "
+            "several numbers as -k, or a longer --time-limit."
+        )
+        return Recommendation(name, reason, own.words, is_choice=False)
     others = [Outcome.of(name, own) for name, own in methods.items() if name not in candidates and name != ALL]
-    pool = "CRS variants tried" if len(variants) == len(tried) else "CRS variants that answer better than chance"
-    return _smallest_near_the_best(variants, pool, others)
+    return _smallest_near_the_best(variants, len(tried), others)
 
 
-def _smallest_near_the_best(variants: Mapping[str, Outcome], pool: str, others: Sequence[Outcome]) -> Recommendation:
-    """Recommend the variant that selects fewest objects of those within one standard error of the best of the pool."""
+def _smallest_near_the_best(variants: Mapping[str, Outcome], n_tried: int, others: Sequence[Outcome]) -> Recommendation:
+    """Recommend the variant that selects fewest objects of those within one standard error of the best.
+
+    The variants are those of the `n_tried` that answer better than chance.
+    """
+    pool = "CRS variants tried" if len(variants) == n_tried else "CRS variants that answer better than chance"
     best = max(variants.values(), key=lambda own: own.f1)
     error = standard_error(best.scores)
     near = [name for name, own in variants.items() if own.f1 >= best.f1 - error]
     name = min(near, key=lambda name: (variants[name].share, -variants[name].f1))
     own = variants[name]
-    if own.shown == best.shown:
+    if len(variants) == 1:
+        reason = f"it is the only one of {n_tried} CRS variants tried that answers better than chance, F1 {own.shown}."
+    elif own.shown == best.shown:
         reason = (
             f"it has the best F1 of the {pool}, {own.shown}, and none of them that is as good selects fewer objects."
         )

@@ -38,7 +38,7 @@ class Compared:
     methods : sequence of Row
         How well each method did.
     left_out : sequence of str
-        The methods that took too long.
+        The methods for which there was no time.
     chance : float
         The F1 of labels that are drawn at random.
     advice : Advice

@@ -46,7 +46,8 @@ def judge(records: Sequence[Record], found: Recommendation, command: str | None)
         ("How sure", " ".join(_how_sure(records, found))),
         ("What it costs", _cost(rows[found.method], [r for r in records if r.method == found.method])),
     ]
-    return Verdict(f"Use {found.words}.", [(title, words) for title, words in points if words], command)
+    headline = f"Use {found.words}." if found.is_choice else f"Only {found.words} was tried."
+    return Verdict(headline, [(title, words) for title, words in points if words], command, found.is_choice)
 
 
 def sentences(verdict: Verdict) -> list[str]:

@@ -179,11 +179,15 @@ class Tried:
 
 def section(tried: Tried, n_folds: int) -> Section:
     """Return the section of the report about the similarities that were tried."""
+    best = (
+        f"All else is under the best one, {tried.best}. Because the same rows chose it, the other scores flatter it a "
+    )
+    best += "little."
+    only = f"There was time for no more than {tried.best}, which all else is under."
     note = (
         f"Nobody said how to compare the objects, so each of these similarities was tried: {crs_name(USUAL_K)} on "
-        f"{tried.n_rows} rows, cross-validated in {n_folds} folds that are used for nothing else. All else is "
-        f"under the best one, {tried.best}. Because the same rows chose it, the other scores flatter it a little. ± is "
-        "the standard deviation over folds."
+        f"{tried.n_rows} rows, cross-validated in {n_folds} folds that are used for nothing else. "
+        f"{best if len(tried.ways) > 1 else only} ± is the standard deviation over folds."
     )
     columns = [
         Column("similarity"),
@@ -196,5 +200,5 @@ def section(tried: Tried, n_folds: int) -> Section:
         (str(way), (row.f1, row.f1_spread), row.precision, row.recall, row.percentage, row.scan_rate)
         for way, row in tried.ways
     ]
-    best = [way for way, _ in tried.ways].index(tried.best)
-    return Section("Similarities", note, (Table("similarities", columns, lines, marked=best),), folded=True)
+    marked = [way for way, _ in tried.ways].index(tried.best)
+    return Section("Similarities", note, (Table("similarities", columns, lines, marked=marked),), folded=True)

@@ -9,13 +9,17 @@ its seeds. The groups are worked off in the order given:
 1. Before a group begins, and before each of its fits, there must be time left. From the second fit on, the time that
    the fits of the group have taken tells whether the others fit in.
 2. If they do not, the group is left out, and the next group is tried: it may be faster.
-3. A fit that takes longer than it may is stopped.
+3. A fit that takes longer than it may is stopped, and its group with it. The fits of a group share what the group may
+   take, so that a method which is far too slow is given up early. Other groups of the same kind, such as the same
+   method with another k, would take as long and are not begun.
 """
 
 import logging
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -33,11 +37,17 @@ from covey.runtime.progress import progress
 
 logger = logging.getLogger("covey")
 
-MOST_FOR_A_FIT = 0.5
-"""The share of the time left that one fit may take, unless its group is the last one. Without this bound a single slow
+MOST_FOR_A_GROUP = 0.5
+"""The share of the time left that one group may take, unless it is the last one. Without this bound a single slow
 method, stopped at the end, would take the time of all that come after it. The number is a judgement."""
 LISTED = 200
 """How many representatives of a cluster a record lists: more than any gallery shows, and a record stays small."""
+
+
+class Completion(Enum):
+    """What became of a group of fits: all are done, some were begun, or none was."""
+
+    DONE, BEGUN, NOT_BEGUN = range(3)
 
 
 def run(
@@ -130,40 +140,57 @@ def run(
     return sorted(found, key=lambda record: place[record.fit])
 
 
-def run_within(folder: Any, groups: Sequence[Sequence[Fit]], until: float, *, verbose: int, **options: Any) -> set[int]:
-    """Do groups of fits until a time of `time.monotonic`; return the places of the groups that are done.
+def run_within(
+    folder: Any,
+    groups: Sequence[Sequence[Fit]],
+    until: float,
+    *,
+    kinds: Sequence[str] | None = None,
+    verbose: int,
+    **options: Any,
+) -> list[Completion]:
+    """Do groups of fits until a time of `time.monotonic`; return what became of each group.
 
-    `options` are those of `covey.experiments.run`.
+    Groups of the same kind are expected to take equally long. By default, every group is a kind of its own. `options`
+    are those of `covey.experiments.run`.
     """
-    done = set()
+    kinds = [str(at) for at in range(len(groups))] if kinds is None else kinds
+    completions: list[Completion] = []
+    given_up: set[str] = set()
     with progress("experiments", sum(map(len, groups)), "fits", shown=verbose > 0) as bar:
         for at, group in enumerate(groups):
             bar.note(f"{group[0].problem}, {group[0].method}")
-            share = 1.0 if at == len(groups) - 1 else MOST_FOR_A_FIT
-            if _run_group(folder, group, until, share, options):
-                done.add(at)
+            is_last = not set(kinds[at + 1 :]) - given_up
+            # What is recorded counts even if there is no time.
+            end = -math.inf if kinds[at] in given_up else until
+            found = _run_group(folder, group, end, 1.0 if is_last else MOST_FOR_A_GROUP, options)
+            if found is not Completion.DONE:
+                given_up.add(kinds[at])
+            completions.append(found)
             bar.advance(len(group))
-    return done
+    return completions
 
 
-def _run_group(folder: Any, group: Sequence[Fit], until: float, share: float, options: dict[str, Any]) -> bool:
-    """Return whether all fits of a group are done in time."""
+def _run_group(folder: Any, group: Sequence[Fit], until: float, share: float, options: dict[str, Any]) -> Completion:
+    """Do the fits of a group, as far as there is time."""
     recorded = {record.fit for record in read_records(folder)}
     left = [fit for fit in group if fit not in recorded]
     taken: list[float] = []
+    begun = len(left) < len(group)
     for at, fit in enumerate(left):
         start = time.monotonic()
         seconds = until - start
         if seconds <= 0 or (taken and fmean(taken) * (len(left) - at) > seconds):
-            return False
+            return Completion.BEGUN if begun else Completion.NOT_BEGUN
+        begun = True
         try:
-            with at_most(seconds * share):
+            with at_most(seconds * share / (len(left) - at)):
                 run(folder, [fit], **options)
         except TimeUpError:
             logger.info("%s on %s with seed %d was stopped: it took too long.", fit.method, fit.problem, fit.seed)
-            return False
+            return Completion.BEGUN
         taken.append(time.monotonic() - start)
-    return True
+    return Completion.DONE
 
 
 def report(
