@@ -137,6 +137,15 @@ def test_a_variant_that_was_tried_alone_is_shown_without_a_recommendation(run):
     assert '<section class="verdict nothing"' in page
 
 
+def test_a_variant_that_is_the_best_only_as_it_is_shown_is_not_called_better_than_the_best():
+    scores = {10: (0.93, 0.94), 5: (0.9304, 0.94)}
+    records = [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
+    found = recommend(records, candidates(*scores))
+    assert found.method == "CRS-k10"
+    assert found.reason.startswith("to three digits, it has the best F1 of the CRS variants tried, 0.935, ")
+    assert found.rival == "the best variant, CRS with k = 5"
+
+
 def test_sharpened_methods_are_recommended_by_the_same_rule():
     plain = [r for seed, value in enumerate((0.93, 0.95)) for r in fit(5, seed, value)]
     sharp = [r for seed, value in enumerate((0.93, 0.94)) for r in fit(20, seed, value, "sharpened-k")]

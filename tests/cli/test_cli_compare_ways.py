@@ -301,7 +301,7 @@ def test_what_takes_too_long_is_left_out_and_the_same_command_goes_on(run, monke
     code, out, _ = run(*common, "--time-limit", "5s")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[1:3]] == ["CRS-k10", "full-100%"]
-    late = "--time-limit 5s is over. Begun, but not finished: CRS with k = 3. Not tried: CRS with k = 30."
+    late = "5s was too short for all methods. Begun, but not finished: CRS with k = 3. Not tried: CRS with k = 30."
     for told in (out, Path("r.html").read_text()):
         assert late in told
         assert "nothing to choose from" in told
@@ -309,7 +309,7 @@ def test_what_takes_too_long_is_left_out_and_the_same_command_goes_on(run, monke
     assert json.loads(Path("r.json").read_text())["left_out"] == ["CRS-k3", "CRS-k30"]
     assert len([name for name in os.listdir() if name.startswith(".r-")]) == 1
     out = run(*common, "--time-limit", "5s")[1]  # one of the two folds of CRS-k3 was done before
-    assert "is over" not in out
+    assert "too short" not in out
     assert "Recommended: CRS with k = " in out
     assert [line.split()[0] for line in out.splitlines()[1:5]] == ["CRS-k3", "CRS-k10", "CRS-k30", "full-100%"]
     assert sorted(os.listdir()) == ["iris.csv", "r.html", "r.json"]

@@ -221,7 +221,7 @@ class Late:
         if not told:
             return []
         kept = "What was finished is kept; the same command with --force goes on."
-        return [" ".join([f"--time-limit {time_limit} is over.", *told, kept])]
+        return [" ".join([f"--time-limit {time_limit} was too short for all methods.", *told, kept])]
 
 
 def run_methods(

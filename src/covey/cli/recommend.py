@@ -151,9 +151,8 @@ def _smallest_near_the_best(variants: Mapping[str, Outcome], n_tried: int, other
     if len(variants) == 1:
         reason = f"it is the only one of {n_tried} CRS variants tried that answers better than chance, F1 {own.shown}."
     elif own.shown == best.shown:
-        reason = (
-            f"it has the best F1 of the {pool}, {own.shown}, and none of them that is as good selects fewer objects."
-        )
+        has = "it has the best F1" if own.f1 == best.f1 else "to three digits, it has the best F1"
+        reason = f"{has} of the {pool}, {own.shown}, and none of them that is as good selects fewer objects."
     else:
         reason = (
             f"its F1 of {own.shown} is within one standard error ({error:.3f}) of the best of the {pool}, {best.shown} "
@@ -170,7 +169,7 @@ def _rival(own: Outcome, other: Outcome | None) -> str:
     """Return what a sentence calls the runner-up, if there is one."""
     if other is None:
         return ""
-    return f"the {'best' if other.shown > own.shown else 'next best'} variant, {other.words}"
+    return f"the {'best' if other.f1 > own.f1 else 'next best'} variant, {other.words}"
 
 
 def _as_good(others: Sequence[Outcome]) -> str:
