@@ -8,7 +8,7 @@ small   Small data sets of many kinds over ten random splits: does sharpening lo
 cost    Quality against evaluations, for a similarity that is slow.
 
 Words after it choose parts; the file then keeps what it holds of the others. The peers are installed by ``pip install
-"covey[bench]"``. A data set that is missing, or whose fingerprints need RDKit where it is not installed, is left out,
+".[bench]"``. A data set that is missing, or whose fingerprints need RDKit where it is not installed, is left out,
 and the reason is printed.
 """
 

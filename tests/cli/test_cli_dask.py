@@ -25,6 +25,7 @@ from covey.cli.recipes.kinds import recipe_of
 from covey.cli.recipes.settings import Settings
 from covey.cli.values import evidence_of
 from covey.persistence.loading import ModelFile
+from covey.runtime.extras import remedy
 from tests.cli.commands import COVEY, iris, one_line, piped, texts
 
 distributed = pytest.importorskip("distributed")
@@ -374,7 +375,7 @@ def test_the_driver_reads_no_row_but_the_first_of_one_part(run, parts, address, 
 def test_without_dask_the_error_says_how_to_install_it(run, parts, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, _, err = run("select", *parts, "--dask", "local", "-o", "few.csv")
-    assert (code, 'pip install "covey[dask]"' in one_line(err)) == (1, True)
+    assert (code, remedy("dask") in one_line(err)) == (1, True)
 
 
 def test_a_local_cluster_is_started_and_closed(folder, monkeypatch):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import covey
+from covey.runtime.extras import remedy
 from tests.cli.commands import one_line
 
 Chem = pytest.importorskip("rdkit.Chem", reason="needs the extra chem")
@@ -169,7 +170,7 @@ def test_without_rdkit_the_message_says_how_to_install_it(tmp_path):
         [sys.executable, "-c", command, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 1
-    assert 'pip install "covey[chem]"' in one_line(done.stderr)
+    assert remedy("chem") in one_line(done.stderr)
 
 
 def test_bytes_of_packed_bits_in_an_array_are_compared_bit_by_bit_and_said(run, caplog):

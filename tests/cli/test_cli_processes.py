@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 import covey
+from covey.runtime.extras import remedy
 from tests.cli.commands import COVEY, conn_log, iris, on_a_terminal, piped
 
 
@@ -159,11 +160,11 @@ def test_a_missing_extra_names_the_command(folder):
     code = "import sys; sys.modules['typer'] = None; import covey.__main__"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == 'covey: this needs typer, which is not installed; run: pip install "covey[cli]"\n'
+    assert done.stderr == f"covey: this needs typer, which is not installed; {remedy('cli')}\n"
     code = "import sys; sys.modules['pandas'] = None; from covey.cli.files.reading import read; read('x.csv')"
     Path("x.csv").write_text("a\n1\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert 'this needs pandas, which is not installed; run: pip install "covey[cli]"' in done.stderr
+    assert f"this needs pandas, which is not installed; {remedy('cli')}" in done.stderr
 
 
 def test_the_shell_completes_commands():
