@@ -180,12 +180,17 @@ def test_a_model_that_is_cut_off_or_missing_is_refused_by_name(run):
     iris().to_csv("iris.csv", index=False)
     run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m")
     whole = Path("m").read_bytes()
-    for size in (0, 10, len(whole) // 2, len(whole) - 1):
+    for size in (10, len(whole) // 2, len(whole) - 1):
         Path("cut").write_bytes(whole[:size])
         for command in (("classify", "iris.csv", "--model", "cut"), ("inspect", "cut")):
             code, _, err = run(*command)
             assert code == 1
             assert "'cut' was not written by covey.save, or is damaged" in one_line(err)
+    for command in (("classify", "iris.csv", "--model", "few.csv"), ("inspect", "few.csv")):
+        code, _, err = run(*command)
+        assert code == 1
+        assert "'few.csv' is no model, but another kind of file; pass what covey.save or covey select --model" in err
+        assert "damaged" not in one_line(err)
     code, _, err = run("classify", "iris.csv", "--model", "gone")
     assert (code, "gone: no such file" in one_line(err)) == (1, True)
 

@@ -119,7 +119,9 @@ def test_scaled_columns_are_shown_as_they_were(run):
     assert all((image == X).all(axis=(1, 2)).any() for image in shown)
 
 
-@pytest.mark.parametrize("value", ["28", "28x", "0x28", "ax28", "14x14x4", "1x2x3x4", "-2x5"])
+@pytest.mark.parametrize(
+    "value", ["28", "28x", "0x28", "ax28", "14x14x4", "14x14x10", "14x14x2", "14x14x0", "1x2x3x4", "-2x5"]
+)
 def test_an_image_that_has_no_height_and_width_is_refused(run, value):
     data = FORMS["flat"]((6, 5))[0]
     code, _, err = run("select", data, f"--image={value}", "-o", "few.npz")

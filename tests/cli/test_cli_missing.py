@@ -64,6 +64,26 @@ def test_all_missing_values_are_counted_and_the_first_has_its_place(run, name):
         assert ("'NA' counts as missing" in err) == (name == "t.csv")
 
 
+def test_a_single_row_and_a_single_value_are_spoken_of_in_the_singular(run, caplog):
+    frame = iris()
+    frame.loc[5, "petal_width"] = np.nan
+    frame.to_csv("iris.csv", index=False)
+    _, _, err = run("select", "iris.csv", *LABEL, "-o", "few.csv")
+    assert "1 of 150 rows lacks 1 value (1 in 'petal_width')" in one_line(err)
+    frame.loc[5, "petal_length"] = np.nan
+    frame.to_csv("iris.csv", index=False)
+    _, _, err = run("select", "iris.csv", *LABEL, "-o", "few.csv")
+    assert "1 of 150 rows lacks 2 values (" in one_line(err)
+    options = ("--missing", "drop", "--features", "petal_width", "-s", "euclidean")
+    _, _, err = run("select", "iris.csv", *LABEL, *options, "-o", "few.csv", "-m", "m")
+    assert "1 of 150 rows is left out, because a value is missing: 1 in 'petal_width'." in caplog.text
+    assert "compared: the column petal_width, by euclidean" in err
+    frame.iloc[4:6].to_csv("new.csv", index=False)
+    _, _, err = run("classify", "new.csv", "-m", "m", "--missing", "drop", "-o", "a.csv")
+    assert "1 row is left out and has no answer, because a value is missing in it." in caplog.text
+    assert "1 row classified." in err
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_rows_that_are_left_out_leave_the_numbers_of_the_others(run, caplog, name):
     frame = holes()
@@ -81,7 +101,7 @@ def test_rows_that_are_left_out_leave_the_numbers_of_the_others(run, caplog, nam
     caplog.clear()
     code, _, err = run("classify", name, "-m", "m", "--missing", "drop", "-o", "a.csv")
     assert (code, "146 rows classified" in err) == (0, True)
-    assert "4 rows are left out, because a value is missing; they have no answer." in caplog.text
+    assert "4 rows are left out and have no answer, because a value is missing in them." in caplog.text
     answers = pd.read_csv("a.csv")
     assert answers["covey_row"].tolist() == kept.index.tolist()
     assert answers["covey_label"].tolist() == reference.predict(kept[NUMBERS]).tolist()

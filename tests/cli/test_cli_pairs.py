@@ -123,7 +123,7 @@ def test_labels_come_from_a_table_and_objects_without_one_are_left_out(run, file
     Path("kinds.csv").write_text("id,label\nq1,a\nq2,b\nq3,a\nq4,b\n")
     options = ("--labels", "kinds.csv", "--members", "all.csv", "--coverage", "1", "-o", "few.csv")
     assert run("select", "hits.m8", "--pairs", "1,2,3", *options)[0] == 0
-    assert "1 of 5 objects have no label in kinds.csv and are left out." in caplog.messages
+    assert "1 of 5 objects has no label in kinds.csv and is left out." in caplog.messages
     told = pd.read_csv("all.csv")
     assert dict(zip(told["id"], told["covey_representative_id"], strict=True)) == {
         "q1": "q1",

@@ -152,7 +152,7 @@ def test_hosts_without_a_label_and_lines_without_a_contact_are_counted(run, capl
     Path("labels.csv").write_text("host,label\n10.0.0.0,office\n10.0.1.0,server\n10.0.1.1,server\n")
     assert run("select", "conn.log", "--hosts", "--labels", "labels.csv", "-o", "few.csv")[0] == 0
     assert "5 of 8 hosts have no label in labels.csv and are left out." in caplog.text
-    assert "1 lines of conn.log hold no contact of a host and are left out." in caplog.text
+    assert "1 line of conn.log holds no contact of a host and is left out." in caplog.text
     Path("labels.csv").write_text("host,label\n10.0.0.0,office\n10.0.0.0,server\n")
     code, _, err = run("select", "conn.log", "--hosts", "--labels", "labels.csv", "-o", "few.csv", "-f")
     assert code == 1

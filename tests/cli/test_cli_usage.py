@@ -189,7 +189,7 @@ def test_standard_input_that_is_no_model_is_refused_by_name(folder):
     for args in (["inspect", "-"], ["classify", "iris.csv", "-m", "-"]):
         done = piped_bytes(*args, input=b"no model")
         assert done.returncode == 1
-        assert "'<stdin>' was not written by covey.save" in one_line(done.stderr.decode())
+        assert "'<stdin>' is no model, but another kind of file" in one_line(done.stderr.decode())
 
 
 def test_a_model_is_not_written_to_a_terminal(folder):

@@ -192,9 +192,14 @@ def test_damaged_files_are_refused_in_one_line(tmp_path):
         path.write_bytes(content)
         with suppress(ValueError):
             np.testing.assert_array_equal(covey.load(path).predict(X), answers)
-    for content in (whole[: len(whole) // 2], whole[:-10], b"", b"not a zip"):
+    for content, message in {
+        whole[: len(whole) // 2]: "was not written by covey.save, or is damaged",
+        whole[:-10]: "was not written by covey.save, or is damaged",
+        b"": "is empty; pass what covey.save or covey select --model has written",
+        b"not a zip": "is no model, but another kind of file; pass what covey.save",
+    }.items():
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"was not written by covey.save, or is damaged") as caught:
+        with pytest.raises(ValueError, match=message) as caught:
             covey.load(path)
         assert "\n" not in str(caught.value)
     with pytest.raises(FileNotFoundError):

@@ -174,6 +174,9 @@ def test_what_a_bar_says(monkeypatch):
     bar.watch(lambda: (2_000_000.0, None))
     assert bar._state()["times"] == "66.7 k/s 0:00:30"
     assert bar._state()["done"] == "2 M"
+    uncounted = TerminalBar("drawing", None, None)
+    monkeypatch.setattr(uncounted, "_start", time.monotonic() - 30)
+    assert uncounted._state()["times"] == "0:00:30"
     assert [_short(number) for number in (0, 0.71, 9.4, 12, 9_431, 12_345, 3.25e6, 7e9)] == [
         "0", "0.71", "9.4", "12", "9,431", "12.3 k", "3.25 M", "7 G",
     ]  # fmt: skip

@@ -46,6 +46,12 @@ def test_a_line_says_what_is_done_of_what_and_how_long_it_takes(monkeypatch):
     assert bar.line() == "CRS: 11 evaluations, 100 %, 0:00:30, about 0:00:00 left"
 
 
+def test_work_in_which_nothing_is_counted_says_only_how_long_it_takes(monkeypatch):
+    bar = LoggedLines("drawing", None, None)
+    monkeypatch.setattr(bar, "_start", time.monotonic() - 20)
+    assert bar.line() == "drawing: 0:00:20"
+
+
 def test_lines_are_logged_while_the_work_goes_on_and_not_afterwards(lines):
     with progress("work", 10, "things") as bar:
         bar.advance(3)

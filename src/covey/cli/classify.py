@@ -15,6 +15,7 @@ from covey.cli.similarities import OWN, check_named
 from covey.cli.terminal import log_to_terminal, say
 from covey.runtime.extras import require
 from covey.runtime.progress import progress
+from covey.runtime.wording import several
 
 if TYPE_CHECKING:
     from covey.cli.files.block import Block
@@ -121,7 +122,7 @@ def classify(
         from covey.cli.scored import say_scores  # only now, so that Ctrl-C finds nothing half done before
 
         rejected = f", {n_unknown:,} of them {answering.unknown}" if answering.reject else ""
-        say(f"{n_rows:,} rows classified{rejected}.")
+        say(f"{several(n_rows, 'row')} classified{rejected}.")
         say_scores(examiner)
 
 

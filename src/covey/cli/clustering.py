@@ -8,7 +8,7 @@ import numpy as np
 import covey
 from covey.cli.recipes.pairs import ScoredPairs
 from covey.cli.source import Loaded
-from covey.runtime.wording import several
+from covey.runtime.wording import agreeing, several
 
 NOISE = "noise"
 """The label of rows that belong to no cluster. They are a cluster of their own, so that they are represented, too."""
@@ -42,10 +42,11 @@ def _at_least(edges: Any, threshold: float) -> Any:
 
 def _told(found: covey.Clusters) -> str:
     """Return in words what was found."""
-    noise = f"; {found.n_noise} rows belong to none and are labelled {NOISE}" if found.n_noise else ""
+    belong = agreeing(found.n_noise, "belongs to none and is", "belong to none and are")
+    noise = f"; {several(found.n_noise, 'row')} {belong} labelled {NOISE}" if found.n_noise else ""
     evaluated = f" {found.n_evaluations:,} similarities were evaluated to find them." if found.n_evaluations else ""
     if not found.sizes.size:
         return f"no clusters were found{noise}.{evaluated}"
     smallest, largest = found.sizes.min(), found.sizes.max()
-    sizes = f"of {largest} rows" if smallest == largest else f"from {smallest} to {largest} rows"
+    sizes = f"of {several(largest, 'row')}" if smallest == largest else f"from {smallest:,} to {largest:,} rows"
     return f"{several(found.sizes.size, 'cluster')} found, {sizes}{noise}.{evaluated}"

@@ -12,6 +12,7 @@ from covey.cli.misuse import MisuseError
 from covey.cli.options import Missing
 from covey.cli.recipes.recipe import Recipe
 from covey.cli.values import gaps_of, sums_of, texts_missing
+from covey.runtime.wording import agreeing, several
 
 logger = logging.getLogger("covey")
 
@@ -41,10 +42,12 @@ def _without_gaps(block: Block, recipe: Recipe) -> Block:
         raise ValueError(
             f"{name_of(block.path)}: a value is missing in every row ({gaps.counted()}), so --missing drop leaves none."
         )
+    n = int(gaps.rows.sum())
     logger.warning(
-        "%s of %s rows are left out, because a value is missing: %s.",
-        f"{gaps.rows.sum():,}",
-        f"{len(block):,}",
+        "%s of %s %s left out, because a value is missing: %s.",
+        f"{n:,}",
+        several(len(block), "row"),
+        agreeing(n, "is", "are"),
         gaps.counted(),
     )
     return block.take(np.flatnonzero(~gaps.rows))
@@ -64,7 +67,12 @@ def answered(blocks: Iterable[Block], recipe: Recipe, missing: Missing | None) -
         elif not lacking.all():
             yield block.take(np.flatnonzero(~lacking))
     if n_left_out:
-        logger.warning("%s rows are left out, because a value is missing; they have no answer.", f"{n_left_out:,}")
+        logger.warning(
+            "%s %s no answer, because a value is missing in %s.",
+            several(n_left_out, "row"),
+            agreeing(n_left_out, "is left out and has", "are left out and have"),
+            agreeing(n_left_out, "it", "them"),
+        )
 
 
 def as_asked(recipe: Recipe, missing: Missing | None, path: str) -> Recipe:

@@ -241,9 +241,10 @@ class Source(Input):
         if self.image is None:
             return None
         sizes = self.image.lower().split("x")
-        if not all(size.isdecimal() and int(size) for size in sizes) or len(sizes) not in (2, 3) or sizes[2:] > ["3"]:
+        shape = [int(size) if size.isdecimal() else 0 for size in sizes]
+        if min(shape) < 1 or len(shape) not in (2, 3) or shape[2:] not in ([], [1], [3]):
             raise typer.BadParameter(f"--image must be like 28x28, or 32x32x3 for images in color, got {self.image!r}.")
-        return [int(size) for size in sizes]
+        return shape
 
     def check(self) -> None:
         """Refuse options that would be ignored, that exclude each other, and files that are not there."""

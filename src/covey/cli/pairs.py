@@ -31,11 +31,11 @@ from covey.cli.options import Missing, Source
 from covey.cli.recipes.pairs import ScoredPairs
 from covey.cli.recipes.settings import Settings
 from covey.cli.selection import Compared
-from covey.cli.source import ONE_CLUSTER, Loaded, labels_by_name
+from covey.cli.source import ONE_CLUSTER, Loaded, labels_by_name, say_without_labels
 from covey.cli.values import check_filled, numbers_of, numbers_with_gaps, require_columns, texts_missing
 from covey.runtime.extras import require
 from covey.runtime.progress import progress
-from covey.runtime.wording import several
+from covey.runtime.wording import agreeing, several
 from covey.similarity.similarity import CONVERSIONS
 
 logger = logging.getLogger("covey")
@@ -117,7 +117,8 @@ def read_scores(source: Source, more: Sequence[str], columns: Sequence[str], ver
                 pairs.append(_numbered(whole, [query, target], numbers))
                 scores.append(numbers_of(whole, [score])[score].to_numpy())
     if n_left_out:
-        logger.warning("%s pairs are left out, because a value is missing.", f"{n_left_out:,}")
+        are = agreeing(n_left_out, "is", "are")
+        logger.warning("%s %s left out, because a value is missing.", several(n_left_out, "pair"), are)
     if not pairs:
         raise ValueError(f"{name_of(source.path)}: a value is missing in every row, so --missing drop leaves none.")
     both = np.concatenate(pairs)
@@ -218,5 +219,5 @@ def _labelled(names: list[str], path: str) -> tuple[NDArray[np.intp], NDArray[An
         raise ValueError(f"{path} has no label for any object of the pairs.")
     n_without = len(names) - kept.size
     if n_without:
-        logger.warning("%d of %d objects have no label in %s and are left out.", n_without, len(names), path)
+        say_without_labels(n_without, several(len(names), "object"), path)
     return kept, np.array([labels[names[at]] for at in kept])

@@ -8,7 +8,7 @@ from covey.cli.files.standard import name_of
 from covey.cli.scores import ClassScores, Scores, Tally
 from covey.cli.terminal import say, show, width
 from covey.cli.values import require_columns
-from covey.runtime.wording import shortened, some_of
+from covey.runtime.wording import several, shortened, some_of
 
 MOST_CLASSES = 10
 """How many classes the tables show one by one. With ten, both tables together fit on a screen of 30 lines."""
@@ -109,7 +109,7 @@ def say_scores(examiner: Examiner) -> None:
 
 def show_scores(scores: Scores, where: str) -> None:
     """Print the scores to standard error. `where` says in words where the labels are."""
-    without = f" (left out: {in_rows(scores.n_without)} without a label)" if scores.n_without else ""
+    without = f" (left out: {several(scores.n_without, 'row')} without a label)" if scores.n_without else ""
     if not scores.n_rows:
         say(f"no row has a label in {where}, so that the answers are not scored.")
         return
@@ -121,18 +121,13 @@ def show_scores(scores: Scores, where: str) -> None:
         if hint(scores):
             say(hint(scores))
         return
-    right = f"{scores.n_right:,} of {in_rows(scores.n_rows)} got the label in {where}"
+    right = f"{scores.n_right:,} of {several(scores.n_rows, 'row')} got the label in {where}"
     say(f"accuracy {scores.accuracy:.3f}: {right}{without}.")
     for sentence in (_rejected(scores), _strange(scores), hint(scores)):
         if sentence:
             say(sentence)
     _show_classes(scores)
     _show_confusions(scores)
-
-
-def in_rows(n: int) -> str:
-    """Return a number of rows in words."""
-    return "1 row" if n == 1 else f"{n:,} rows"
 
 
 def _rejected(scores: Scores) -> str:
@@ -153,7 +148,7 @@ def _strange(scores: Scores) -> str:
     if scores.n_rejected:
         right = f"; {scores.n_strange_rejected:,} of them were rejected, as all of them should be"
     unknown = f"labels that the model does not know: {some_of(names)}"
-    return f"counted as errors are {in_rows(scores.strange.total())} with {unknown}{right}."
+    return f"counted as errors are {several(scores.strange.total(), 'row')} with {unknown}{right}."
 
 
 def hint(scores: Scores) -> str:
@@ -209,4 +204,4 @@ def _show_confusions(scores: Scores) -> None:
     more = "" if len(found) <= MOST_CONFUSIONS else f" ({MOST_CONFUSIONS} of {len(found):,}; --scores writes all)"
     say(f"most confused{more}:")
     for label, answer, n in found[:MOST_CONFUSIONS]:
-        say(f"  {shortened(label)} was taken for {shortened(answer)} in {in_rows(n)}.")
+        say(f"  {shortened(label)} was taken for {shortened(answer)} in {several(n, 'row')}.")

@@ -65,7 +65,7 @@ def write_selected(
             notes["rows"] = np.sort(rows.row_numbers)
         covey.save(_at_rest(fitted), bytes_out(files.model), notes)
     if files.picture is not None:
-        with progress("drawing", None, "pictures", shown=verbose):
+        with progress("drawing", None, None, shown=verbose):
             _draw(fitted, selected.loaded, files.picture, files.show, Path(data).name)
     if files.members is not None:
         remarks = _write_members(selected, files.members, force)
@@ -157,9 +157,10 @@ def summarise(selected: Selected) -> None:
     if isinstance(selector, covey.CRS | covey.DeltaMedoids):  # elsewhere, no threshold says what is covered
         n_covered = sum(np.count_nonzero(p.covered_by >= 0) for p in found)
         covers = f"; they cover {n_covered / n_rows:.1%} of the rows"
+    rows, clusters = several(n_rows, "row"), several(len(found), "cluster")
     say(
-        f"{selector.sample_indices_.size} of {n_rows} rows selected from {several(len(found), 'cluster')}{covers}; "
-        f"{selector.n_evaluations_:,} similarities evaluated."
+        f"{selector.sample_indices_.size} of {rows} selected from {clusters}{covers}; {selector.n_evaluations_:,} "
+        "similarities evaluated."
     )
     for remark in selected.remarks:
         say(remark)

@@ -24,6 +24,7 @@ from covey.cli.warnings import warn_of_labels
 from covey.displays.report import Card
 from covey.displays.thumbnails import Images
 from covey.runtime.extras import require
+from covey.runtime.wording import agreeing, several
 from covey.storage.errors import FileFormatError
 
 logger = logging.getLogger("covey")
@@ -142,7 +143,8 @@ def read_hosts_block(path: str, verbose: bool = False) -> Block:
     if not len(hosts.data):
         raise FileFormatError(f"{path} holds no contact of a host with a server.")
     if hosts.n_skipped:
-        logger.warning("%d lines of %s hold no contact of a host and are left out.", hosts.n_skipped, path)
+        hold = agreeing(hosts.n_skipped, "holds no contact of a host and is", "hold no contact of a host and are")
+        logger.warning("%s of %s %s left out.", several(hosts.n_skipped, "line"), path, hold)
     return Block(path, frame=require("pandas", "cli").DataFrame({HOST: list(hosts.ids), PROFILE: hosts.data}))
 
 
@@ -162,8 +164,14 @@ def _labelled(hosts: Any, path: str) -> Any:
     if not kept.size:
         raise ValueError(f"{path} has no label for any host of the log.")
     if kept.size < len(hosts):
-        logger.warning("%d of %d hosts have no label in %s and are left out.", len(hosts) - kept.size, len(hosts), path)
+        say_without_labels(len(hosts) - kept.size, several(len(hosts), "host"), path)
     return hosts.iloc[kept].assign(**{LABEL: found.iloc[kept]}).reset_index(drop=True)
+
+
+def say_without_labels(n: int, things: str, path: str) -> None:
+    """Say how many of all things are left out, because a table has no label for them."""
+    have, are = agreeing(n, "has", "have"), agreeing(n, "is", "are")
+    logger.warning("%s of %s %s no label in %s and %s left out.", f"{n:,}", things, have, path, are)
 
 
 def labels_by_name(path: str, names: str) -> dict[str, str]:

@@ -18,6 +18,8 @@ from itertools import accumulate
 from types import TracebackType
 from typing import Any, TextIO
 
+from covey.runtime.wording import several
+
 FEWEST_ROWS = 10
 """How many rows of a table are shown even on a terminal that is not that high. The value is a matter of taste."""
 LONGEST_CELL = 40
@@ -61,8 +63,8 @@ def show_some(frame: Any) -> None:
     shown = fitting or list(texts)[:1]
     show(shown, zip(*(texts[name] for name in shown), strict=True))
     left = [
-        f"{len(frame) - n_rows:,} more rows" if len(frame) > n_rows else "",
-        f"{len(texts) - len(shown):,} more columns" if len(texts) > len(shown) else "",
+        several(len(frame) - n_rows, "more row") if len(frame) > n_rows else "",
+        several(len(texts) - len(shown), "more column") if len(texts) > len(shown) else "",
     ]
     if any(left):
         print(f"and {' and '.join(filter(None, left))}; --out writes all of them to a file.")

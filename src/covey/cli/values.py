@@ -17,7 +17,7 @@ from covey.cli.files.standard import name_of
 from covey.cli.listing import listed
 from covey.cli.misuse import MisuseError
 from covey.runtime.extras import require
-from covey.runtime.wording import some_of
+from covey.runtime.wording import agreeing, several, some_of
 
 MOST_NAMED = 5
 """How many columns with gaps, and how many words for a gap, a message names."""
@@ -44,7 +44,7 @@ def check_filled(block: Block, name: str, empty: bool = False, remedy: str = DRO
     """Refuse a column with gaps, and unless `empty` one with empty texts; the message names the first."""
     gaps = texts_missing(block, name, empty=empty)
     if gaps.any():
-        others = f" (nor in {gaps.sum() - 1:,} more rows)" if gaps.sum() > 1 else ""
+        others = f" (nor in {several(int(gaps.sum()) - 1, 'more row')})" if gaps.sum() > 1 else ""
         raise ValueError(f"{block.place(int(np.argmax(gaps)))}: no value in column {name!r}{others}; {remedy}")
 
 
@@ -132,15 +132,16 @@ class Gaps:
 
     def described(self) -> str:
         """Return in words how many numbers are missing, and where."""
-        n_values = int(self.where.sum())
-        return f"{int(self.rows.sum()):,} of {len(self.where):,} rows lack {n_values:,} values ({self.counted()})"
+        n_values, n_rows = int(self.where.sum()), int(self.rows.sum())
+        lack = f"{agreeing(n_rows, 'lacks', 'lack')} {several(n_values, 'value')}"
+        return f"{n_rows:,} of {several(len(self.where), 'row')} {lack} ({self.counted()})"
 
     def counted(self) -> str:
         """Return in words how many numbers are missing in which column, and what counts as missing."""
         counts = self.where.sum(axis=0)
         there = [at for at in np.argsort(-counts, kind="stable").tolist() if counts[at]]
         named = [f"{counts[at]} in {self.names[at]!r}" for at in there[:MOST_NAMED]]
-        more = [f"and in {len(there) - MOST_NAMED} more columns"] if len(there) > MOST_NAMED else []
+        more = [f"and in {several(len(there) - MOST_NAMED, 'more column')}"] if len(there) > MOST_NAMED else []
         words = [repr(word) for word, _ in self.words.most_common(MOST_NAMED)]
         written = f"; {', '.join(words)} count{'s' if len(words) == 1 else ''} as missing" if words else ""
         return f"{', '.join(named + more)}{written}"

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 Fitted: TypeAlias = "Selector | NearestPrototypeClassifier"
 """What files hold; `isinstance` tells a type checker which of the two it is."""
 
+ARCHIVE = b"PK"
+"""How a zip archive begins."""
+
 UPGRADES = {1: format_1.upgrade}
 """How a file of each older format is brought into the next one."""
 
@@ -108,6 +111,11 @@ class ModelFile:
             self._path, content = os.fspath(path), Path(path).read_bytes()
         else:
             self._path, content = str(getattr(path, "name", "the given file")), path.read()
+        if not content.startswith(ARCHIVE):
+            what = "no model, but another kind of file" if content else "empty"
+            raise FileFormatError(
+                f"{self._path!r} is {what}; pass what covey.save or covey select --model has written."
+            )
         with self._blamed():
             self._archive = zipfile.ZipFile(BytesIO(content))
             self._json = _checked(json.loads(read_bytes(self._archive, JSON, most_json(len(content)))))

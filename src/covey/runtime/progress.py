@@ -82,7 +82,7 @@ class TerminalBar(CountingBar):
 
     shown = True
 
-    def __init__(self, title: str, total: float | None, unit: str) -> None:
+    def __init__(self, title: str, total: float | None, unit: str | None) -> None:
         super().__init__(total)
         from rich.console import Console
         from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
@@ -99,7 +99,8 @@ class TerminalBar(CountingBar):
                     self.update(bar._task, **bar._state())
                 return super().get_renderables()
 
-        form = "{task.fields[done]} " + unit
+        self._unit = unit
+        form = "" if unit is None else "{task.fields[done]} " + unit
         columns = text("{task.description}"), BarColumn(bar_width=12), text(form), text("{task.fields[times]}")
         note = text("{task.fields[note]}", overflow="ellipsis", ratio=1)
         self._bar = Drawn(*columns, note, console=Console(stderr=True), transient=True, expand=True)
@@ -110,7 +111,8 @@ class TerminalBar(CountingBar):
     def _state(self) -> dict[str, Any]:
         """Return what is drawn: how much is done, the rate, the time since the start and the time left."""
         done, total, elapsed, left = self._numbers()
-        times = f"{_short(done / elapsed)}/s {_clock(elapsed)}" + ("" if left is None else f" left {_clock(left)}")
+        rate = "" if self._unit is None else f"{_short(done / elapsed)}/s "
+        times = f"{rate}{_clock(elapsed)}" + ("" if left is None else f" left {_clock(left)}")
         return {"completed": done, "total": total, "done": _short(done), "times": times, "note": self._note}
 
     def __enter__(self) -> Self:
@@ -136,7 +138,7 @@ class LoggedLines(CountingBar):
     _lock = Lock()
     _last_line = -math.inf
 
-    def __init__(self, title: str, total: float | None, unit: str) -> None:
+    def __init__(self, title: str, total: float | None, unit: str | None) -> None:
         super().__init__(total)
         self._title, self._unit = title, unit
         self._over = Event()
@@ -148,7 +150,8 @@ class LoggedLines(CountingBar):
         what = f"{self._title}, {self._note}" if self._note else self._title
         share = [f"{min(done / total, 1):.0%}".replace("%", " %")] if total else []
         times = [_clock(elapsed), *([] if left is None else [f"about {_clock(left)} left"])]
-        return f"{what}: {', '.join([f'{done:,.0f} {self._unit}', *share, *times])}"
+        counted = [] if self._unit is None else [f"{done:,.0f} {self._unit}"]
+        return f"{what}: {', '.join([*counted, *share, *times])}"
 
     def __enter__(self) -> Self:
         try:
@@ -195,8 +198,12 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
-def progress(title: str, total: float | None, unit: str, *, shown: bool = True) -> Bar:
-    """Return a bar to be entered by ``with``. Pass None as `total` if it is not known how much there is to do."""
+def progress(title: str, total: float | None, unit: str | None, *, shown: bool = True) -> Bar:
+    """Return a bar to be entered by ``with``.
+
+    Pass None as `total` if it is not known how much there is to do, and None as `unit` if nothing is counted: then only
+    the time is shown.
+    """
     if not shown:
         return Bar()
     can_draw = sys.stderr.isatty() and find_spec("rich") is not None

@@ -38,6 +38,17 @@ def several(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def agreeing(number: int, one: str, more: str) -> str:
+    """Return the word that agrees with a number of things.
+
+    Examples
+    --------
+    >>> agreeing(1, "is", "are"), agreeing(2, "is", "are")
+    ('is', 'are')
+    """
+    return one if number == 1 else more
+
+
 def percent(share: float) -> str:
     """Return a share in percent, with one decimal, or more of them if it would have fewer than two digits otherwise.
 

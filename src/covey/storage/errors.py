@@ -23,7 +23,7 @@ class FileFormatError(ValueError):
     ...     model = covey.load(io.BytesIO(b"this is no model"))
     ... except covey.FileFormatError as error:
     ...     print(error)
-    'the given file' was not written by covey.save, or is damaged: File is not a zip file.
+    'the given file' is no model, but another kind of file; pass what covey.save or covey select --model has written.
     """
 
 

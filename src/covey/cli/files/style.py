@@ -1,7 +1,7 @@
 """How the values of a file are written, as far as the user has to say it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from io import BytesIO, TextIOWrapper
 from typing import Self
 
@@ -59,7 +59,7 @@ class Style:
                 f"--encoding must be the name of an encoding, such as utf-8, utf-16, cp1250 or latin-1, got "
                 f"{self.encoding!r}."
             )
-        return type(self)(self.columns, delimiter, decimal, self.encoding, self.sheet)
+        return replace(self, delimiter=delimiter, decimal=decimal)
 
     def given(self) -> list[str]:
         """Return the names of what the user has said."""

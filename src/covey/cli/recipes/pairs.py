@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from covey.cli.files.block import Block
 from covey.cli.recipes.recipe import Recipe
 from covey.displays.report import Card
+from covey.runtime.wording import several
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class ScoredPairs(Recipe):
         return "precomputed"
 
     def described(self) -> str:
-        return f"{self.n_objects:,} objects by {self.n_pairs:,} pairs scored in column {self.columns[2]}"
+        objects, pairs = several(self.n_objects, "object"), several(self.n_pairs, "pair")
+        return f"{objects} by {pairs} scored in column {self.columns[2]}"
 
     def summary(self) -> str:
         return self.described()

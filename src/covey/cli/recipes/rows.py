@@ -28,7 +28,7 @@ from covey.cli.vectors import vectors_of
 from covey.cli.warnings import warn_of_columns, warn_of_names
 from covey.displays.thumbnails import Images, in_words
 from covey.runtime.extras import require
-from covey.runtime.wording import some_of
+from covey.runtime.wording import agreeing, some_of
 from covey.similarity.bits import are_packed
 
 logger = logging.getLogger("covey")
@@ -50,7 +50,8 @@ class Rows(Recipe):
         """Return in words what an object is made of."""
         if not self.columns:
             return "rows of numbers"
-        return f"the columns {some_of(self.columns, MOST_NAMED)}"
+        columns = agreeing(len(self.columns), "column", "columns")
+        return f"the {columns} {some_of(self.columns, MOST_NAMED)}"
 
 
 class NumberRows(Rows):

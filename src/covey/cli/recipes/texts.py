@@ -43,7 +43,7 @@ class Texts(Recipe):
         if self.settings.similarity not in OF_ROWS:
             return self, objects
         vectorizer = _new_vectorizer()
-        with progress("weighing words", None, "texts", shown=verbose):
+        with progress("weighing words", None, None, shown=verbose):
             vectors = vectorizer.fit_transform(objects)
         words = vectorizer.get_feature_names_out().tolist()
         return Texts(replace(self.settings, vocabulary=words, weights=vectorizer.idf_)), vectors
