@@ -335,3 +335,18 @@ def test_a_column_of_views_of_lists_is_refused_by_name(folder, kind):
     for reader in (read, lambda path: list(blocks(path))):
         with pytest.raises(FileFormatError, match=r"^t\.parquet: column 'views' is of the type .*list_view"):
             reader("t.parquet")
+
+
+def test_values_of_json_are_read_again_from_parquet(run):
+    """Lists, objects, and columns that some rows lack."""
+    rows = [{"x": row / 7, "tags": ["a", "b"][: row % 3], "at": {"n": row}} for row in range(12)]
+    rows[3]["note"] = "é"
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert (
+        run("select", "t.jsonl", "--features", "x", "-s", "euclidean", "--method", "all", "-o", "few.parquet")[0] == 0
+    )
+    for reader, read_file in READERS.items():
+        found = read_file("few.parquet")
+        for name in ("x", "tags", "at", "note"):
+            given = [plain(rows[row].get(name)) for row in values_of(found, "covey_row")]
+            assert values_of(found, name) == given, (reader, name)
