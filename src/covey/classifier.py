@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +21,7 @@ from covey.graph.all_pairs import has_few_nonzero, sample
 from covey.notebook import InNotebooks
 from covey.rejection import DEFAULT, calibrate, thresholds, unknown_answer
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
+from covey.runtime.parameters import Interval
 from covey.selectors.crs import CRS, takes_collection
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import check_labels, clusters, exact_array
@@ -415,5 +416,3 @@ class NearestPrototypeClassifier(
     def _check_parameters(self) -> None:
         """Check what can be checked before anything is fitted."""
         self._validate_params()
-        if isinstance(self.reject, bool):  # scikit-learn's check takes a bool for a number
-            raise TypeError(f"reject must be None, 'calibrated', 'threshold' or a number, got {self.reject}.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from covey.arrays import Floats, Positions
 from covey.coverage.gains import kept_edges
 from covey.graph.graph import NeighborGraph, check_graph
 from covey.similarity.types import SparseMatrix
@@ -38,3 +39,13 @@ def some_edges(edges: sp.csr_array, kept: Any) -> sp.csr_array:
 def by_coverer(edges: sp.csr_array) -> sp.csc_array:
     """Return the edges by coverer: column r holds the objects that r covers. Its values are of no use."""
     return sp.csr_array((np.zeros(edges.nnz, np.int8), edges.indices, edges.indptr), shape=edges.shape).tocsc()
+
+
+def similarities_of(edges: sp.csr_array, rows: Positions, others: Positions) -> Floats:
+    """Return the similarity that is stored for each row and one of its neighbors."""
+    listed = edges[rows]
+    places = np.repeat(np.arange(rows.size), np.diff(listed.indptr))
+    wanted = listed.indices == others[places]
+    similarities = np.empty(rows.size)
+    similarities[places[wanted]] = listed.data[wanted]
+    return similarities

@@ -6,13 +6,13 @@ similarities. So sums that are equal on paper, such as 1/3 + 1/3 and 2/3, tie.
 """
 
 import math
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
+from covey.runtime.parameters import is_number
 
 BITS = 61
 """How many bits the largest gain may take. An int64 has 63; two are left for the rounding of the single weights."""
@@ -26,25 +26,26 @@ SHRUNK = 64
 """By how many powers of 2 similarities are scaled down before they are added up. No cluster has 2^64 objects, so that
 sums of similarities near 1e308 have floats then. A power of 2 changes no bit of a similarity above 1e-288."""
 
-COVERAGE_ROUNDING = 1e-9
-"""How much coverage * n may exceed a whole number by rounding and still count as that number. Rounding stays below it
-for a few million objects; beyond, one object more than needed may be covered."""
+COVERAGE_ROUNDING = 1e-12
+"""By which share coverage * n may exceed a whole number and still count as that number. It is some thousand times what
+the rounding of a product of floats amounts to, and relative, so that weights that are all a tenth require as many
+objects as weights of 1."""
 
 
 def required(coverage: float, n: int) -> int:
     """The least number of objects, at least 1, that is a share `coverage` of n; 0.07 * 100 is 7, not 8 by rounding."""
-    return max(1, math.ceil(coverage * n - COVERAGE_ROUNDING))
+    return n if coverage == 1 else max(1, math.ceil(coverage * n * (1 - COVERAGE_ROUNDING)))
 
 
 def check_coverage(coverage: Any) -> None:
     """Raise ValueError unless this is a number in (0, 1]."""
-    if not (isinstance(coverage, Real) and 0 < float(coverage) <= 1):
+    if not (is_number(coverage) and 0 < float(coverage) <= 1):
         raise ValueError(f"coverage must be in (0, 1], got {coverage!r}.")
 
 
 def kept_edges(neighbors: Indices, similarities: Floats, threshold: float | None) -> Flags:
     """Which places in lists of neighbors hold an edge that the threshold does not cut."""
-    if threshold is not None and not (isinstance(threshold, Real) and threshold == threshold):
+    if threshold is not None and not is_number(threshold):
         raise ValueError(f"threshold must be a number or None, got {threshold!r}.")
     listed: Flags = neighbors >= 0
     return listed if threshold is None else listed & (similarities >= threshold)
@@ -55,9 +56,11 @@ def similarity_weights(
 ) -> tuple[Floats, Floats]:
     """What each edge and what each object itself adds to a sum of similarities, where a merged object counts often.
 
-    All are scaled down by `SHRUNK` powers of 2, so that no sum overflows.
+    All are scaled down by `SHRUNK` powers of 2, so that no sum overflows. What an object that counts adds for itself
+    is above 0, however small its similarity to itself is.
     """
-    own = copies.astype(np.float64) * np.ldexp(np.where(itself > 0, itself, 1.0), -SHRUNK)
+    scaled = np.ldexp(np.where(itself > 0, itself, 1.0), -SHRUNK)
+    own = copies.astype(np.float64) * np.maximum(scaled, np.finfo(np.float64).smallest_subnormal)
     return copies_covered.astype(np.float64) * np.ldexp(np.maximum(similarities, 0), -SHRUNK), own
 
 
@@ -94,8 +97,11 @@ def in_units(weights: Floats, unit: float) -> Integers:
 
 
 def own_in_units(own: Floats, unit: float) -> Integers:
-    """What objects count for themselves, at least 1 unit, so that picking an uncovered object always has a gain."""
-    return np.maximum(in_units(own, unit), 1)
+    """What objects count for themselves, at least 1 unit, so that picking one that counts always has a gain.
+
+    An object that counts 0, by its weight or as an outlier, stays at 0.
+    """
+    return np.maximum(in_units(own, unit), own > 0)
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,6 @@ much each object counts, `gains.py` how gains are computed and compared, and `pi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Integers
-from covey.coverage.edges import by_coverer, edges_of, some_edges
+from covey.coverage.edges import by_coverer, edges_of, similarities_of, some_edges
 from covey.coverage.gains import as_similarities, check_coverage, required
 from covey.coverage.picking import NO_GAIN, NOTHING_FIRST, pick
 from covey.coverage.refine import STEPS, improve
 from covey.coverage.weights import Weights, check_multiplicity, counts_of, weights_of
 from covey.graph.graph import NeighborGraph
+from covey.runtime.parameters import is_whole
 from covey.similarity.types import SparseMatrix
 
 GAINS = ("similarity", "count")
@@ -129,11 +129,13 @@ def cover(
     multiplicity : int array of shape (n,), optional
         How many equal objects each object stands for, 1 by default. It counts that often in gains and in coverage.
     sample_weight : float array of shape (n,), optional
-        How much each object counts in gains and in coverage, instead of its multiplicity.
+        How much each object counts in gains and in coverage, instead of its multiplicity. Only the ratios of weights
+        matter for what is picked. An object of weight 0 need not be covered, and is picked only if it covers others.
     include : sequence of int, default=()
         Objects that must be representatives. They are picked first, in this order.
     size : int, optional
-        How many objects to pick instead of reaching `coverage`. If fewer cover all, the least similar ones follow.
+        How many objects to pick instead of reaching `coverage`. If fewer cover all, those that are least similar to
+        what covers them follow. Fewer are picked if there are not so many; outliers and weights of 0 do not count.
     refine : bool, default=False
         Whether a local search looks for fewer objects that cover as much. It cannot be combined with `size`.
 
@@ -172,7 +174,10 @@ def cover(
 def _counted(
     edges: sp.csr_array, gain: str, on_orphan: str, with_itself: Any, multiplicity: Any, sample_weight: Any
 ) -> tuple[Weights, Integers, Flags]:
-    """Return what each edge and object weighs in gains, how much each object counts, and which are orphans."""
+    """Return what each edge and object weighs in gains, how much each object counts, and which are orphans.
+
+    An object that counts 0 adds nothing to any gain, so that it is picked only for others that it covers.
+    """
     copies = check_multiplicity(multiplicity, edges.shape[0])
     counts = counts_of(copies, sample_weight)
     weights = weights_of(edges, gain, with_itself, counts)
@@ -195,12 +200,12 @@ def _found(
     n_required = required(coverage if size is None else 1.0, int(amounts.sum()))
     found = _pick(edges, weights, amounts, n_required, first, amounts.size if size is None else size)
     if size is not None:
-        return found.filled_up(edges, size)
+        return found.filled_up(edges, amounts, size)
     if not refine:
         return found
     n_covered = int(amounts[found.covered_by >= 0].sum())
     kept = _refined(edges, weights.own > 0, amounts, found.indices, first.size, min(n_required, n_covered))
-    return _pick(*_restrict(kept, edges, weights), amounts, int(amounts.sum()), first, amounts.size)
+    return _pick(*_restrict(kept, edges, weights, amounts), amounts, int(amounts.sum()), first, amounts.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,20 +224,18 @@ class Picked:
         gains, n_orphans = as_similarities(self.gains, exponent), int(orphans.sum())
         return Cover(self.indices, gains, covered_by, share, n_orphans, self.covered_by)
 
-    def filled_up(self, edges: sp.csr_array, size: int) -> "Picked":
+    def filled_up(self, edges: sp.csr_array, amounts: Integers, size: int) -> "Picked":
         """Pick further objects up to this number: those that are least similar to what covers them come first.
 
         Nothing else is left to decide by, because all that can be covered is covered. An object that nothing covers is
-        not picked.
+        not picked, and neither is one that counts 0.
         """
         if self.indices.size >= size:
             return self
-        rows = np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
-        used = edges.indices == self.covered_by[rows]
-        left = np.ones(edges.shape[0], dtype=bool)
+        left = (self.covered_by >= 0) & (amounts > 0)
         left[self.indices] = False
-        used &= left[rows]
-        candidates, similarities = rows[used], edges.data[used]
+        candidates = np.flatnonzero(left)
+        similarities = similarities_of(edges, candidates, self.covered_by[candidates])
         more = candidates[np.lexsort((candidates, similarities))][: size - self.indices.size]
         gains = np.append(self.gains, np.zeros(more.size, dtype=self.gains.dtype))
         return Picked(np.append(self.indices, more), gains, self.covered_by)
@@ -260,18 +263,19 @@ def _refined(
     return kept
 
 
-def _restrict(kept: Integers, edges: sp.csr_array, weights: Weights) -> tuple[sp.csr_array, Weights]:
+def _restrict(kept: Integers, edges: sp.csr_array, weights: Weights, amounts: Integers) -> tuple[sp.csr_array, Weights]:
     """The edges to the kept objects alone, and their weights, so that greedy picking picks no others.
 
-    Every weight is at least 1 unit. With a weight of 0, greedy picking could stop before a kept object covers all that
-    it can cover, itself included.
+    Every weight of an object that counts is at least 1 unit. With a weight of 0, greedy picking could stop before a
+    kept object covers all that it can cover, itself included.
     """
     may_cover = np.zeros(weights.own.size, dtype=bool)
     may_cover[kept] = True
     remaining = may_cover[edges.indices]
-    own = np.where(may_cover, np.maximum(weights.own, 1), 0)
-    restricted = Weights(np.maximum(weights.edges[remaining], 1), own, weights.exponent, weights.rounded)
-    return some_edges(edges, remaining), restricted
+    own = np.where(may_cover, np.maximum(weights.own, amounts > 0), 0)
+    counted = np.repeat(amounts > 0, np.diff(edges.indptr))
+    added = np.maximum(weights.edges, counted)[remaining]
+    return some_edges(edges, remaining), Weights(added, own, weights.exponent, weights.rounded)
 
 
 def _check_choices(coverage: float, gain: str, on_orphan: str, refine: bool, size: Any) -> None:
@@ -283,7 +287,7 @@ def _check_choices(coverage: float, gain: str, on_orphan: str, refine: bool, siz
         raise ValueError(f"on_orphan must be one of {list(ORPHANS)}, got {on_orphan!r}.")
     if not isinstance(refine, bool | np.bool_):
         raise TypeError(f"refine must be True or False, got {refine!r}.")
-    if size is not None and not (isinstance(size, Integral) and int(size) >= 1):
+    if size is not None and not is_whole(size, 1):
         raise ValueError(f"size must be a whole number of at least 1, or None, got {size!r}.")
     if size is not None and refine:
         raise ValueError("refine looks for fewer representatives, but size says how many there are; pass one of them.")

@@ -233,7 +233,7 @@ def propose(shard: CoverShard, covered: Bits, scale: Scale, budget: int) -> Prop
     A candidate costs 1 and as much as there are objects that it would newly cover. At least one candidate is sent,
     whatever it costs, even if it has no gain, unless the shard has no objects.
     """
-    own = np.where(shard.own > 0, own_in_units(shard.own, scale.unit), 0)
+    own = own_in_units(shard.own, scale.unit)
     graph = _read_only(shard.starts, shard.covered, shard.weights, shard.rows, own, covered)
     keys, costs, uncovered = keys_left(*graph, scale.unit, scale.rounded)
     best = _best(keys, budget + 1)  # each costs at least 1, so one of them is too many, whose key is the bound

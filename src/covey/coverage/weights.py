@@ -38,43 +38,51 @@ class Weights:
 
 @dataclass(frozen=True)
 class Counts:
-    """How much each object counts in coverage: `amounts` are whole numbers, and 1 has `unit` of them."""
+    """How much each object counts in coverage, in whole `amounts`, of which a weight of 1 has 2^exponent."""
 
     amounts: Integers
-    unit: float
+    exponent: int
 
 
 def counts_of(copies: Integers, sample_weight: Any) -> Counts:
     """Return how much objects count that stand for this many copies and have these weights.
 
-    Weights that are whole numbers are taken as they are. Others are rounded to units so fine that their sum just fits
-    into 52 bits. So sums are exact, and the answer does not depend on the order in which they are added.
+    Weights become whole numbers in two steps, so that sums are exact and do not depend on the order of adding.
+
+    1. Round to units so fine that the sum just fits into 52 bits. The largest weight decides about the unit by its
+       power of 2 alone, so that no weight is too large or too small. A weight above 0 stays above 0.
+    2. Divide by the largest power of 2 that all have in common. So weights of 1, 2 and 3 are taken as they are, and
+       all weights times a power of 2 give the same numbers.
     """
     if sample_weight is None:
-        return Counts(copies, 1.0)
+        return Counts(copies, 0)
     given = np.asarray(sample_weight)
     if given.shape != copies.shape or given.dtype.kind not in "fiub":
         raise ValueError(f"sample_weight must hold a number for each of the {copies.size} objects.")
     weights = given.astype(np.float64)
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("sample_weight must hold finite numbers of at least 0.")
-    total = math.fsum(weights)
-    if not 0 < total < 2.0**1000:
-        raise ValueError("sample_weight must be above 0 for at least one object, and its sum must be below 2^1000.")
-    whole = bool((weights == np.rint(weights)).all()) and total < 2.0**WEIGHT_BITS
-    unit = 1.0 if whole else 2.0 ** (WEIGHT_BITS - math.ceil(math.log2(total)))
-    return Counts(np.rint(weights * unit).astype(np.int64), unit)
+    largest = float(weights.max(initial=0))
+    if not largest > 0:
+        raise ValueError("sample_weight must be above 0 for at least one object.")
+    exponent = math.frexp(largest)[1]
+    scaled = np.ldexp(weights, -exponent)  # all are below 1
+    bits = WEIGHT_BITS - math.frexp(math.fsum(scaled))[1]
+    amounts = np.maximum(np.rint(np.ldexp(scaled, bits)).astype(np.int64), weights > 0)
+    common = int(np.bitwise_or.reduce(amounts))
+    zeros = (common & -common).bit_length() - 1
+    return Counts(amounts >> zeros, bits - exponent - zeros)
 
 
 def weights_of(edges: sp.csr_array, gain: str, with_itself: Floats | None, counts: Counts) -> Weights:
     """Return the weights for a gain, in units that are a power of 2, as fine as the largest possible gain allows."""
     amounts_covered = np.repeat(counts.amounts, np.diff(edges.indptr))
     if gain == "count":
-        return Weights(amounts_covered, counts.amounts.copy(), exponent_of(counts.unit), 0)
+        return Weights(amounts_covered, counts.amounts.copy(), counts.exponent, 0)
     itself = _check_with_itself(with_itself, counts.amounts.size)
     weights, own = similarity_weights(edges.data, amounts_covered, itself, counts.amounts)
     unit = unit_for(largest_gain(edges.indices, weights, own))
-    exponent = exponent_of(unit) - SHRUNK + exponent_of(counts.unit)
+    exponent = exponent_of(unit) - SHRUNK + counts.exponent
     return Weights(in_units(weights, unit), own_in_units(own, unit), exponent, ROUNDED_BITS)
 
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from covey.dask.driver import Fit, Outcome
@@ -18,6 +17,7 @@ from covey.graph.descent import SAMPLE_RATE, TOL
 from covey.graph.graph import GraphLike
 from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.extras import require
+from covey.runtime.parameters import Interval
 from covey.selectors import crs as local
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import exact_array

@@ -11,7 +11,6 @@ names begin with `map_`.
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +27,7 @@ from covey.displays.page import render, write_page
 from covey.displays.thumbnails import Images
 from covey.notebook import framed
 from covey.prototype import Prototype
+from covey.runtime.parameters import is_whole
 from covey.runtime.random import generator
 from covey.similarity.collect import collect
 from covey.similarity.named import is_precomputed, resolve
@@ -345,7 +345,7 @@ class PrototypeMapDisplay:
 def _check_at_least_one(**parameters: Any) -> None:
     """Refuse parameters that are no positive integers, by name."""
     for name, value in parameters.items():
-        if not isinstance(value, Integral) or int(value) < 1:
+        if not is_whole(value, 1):
             raise ValueError(f"{name} must be an int of at least 1, got {value!r}.")
 
 

@@ -12,12 +12,13 @@ import struct
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from covey.runtime.parameters import is_whole
 
 LARGEST_SIDE = 64
 """How many pixels a thumbnail is wide or high at most. It is a judgement: the page shows it about so large."""
@@ -87,7 +88,7 @@ class Images:
 def is_image(shape: Any) -> bool:
     """Say whether a value is the shape of an image: its height and width, and 1 or 3 if pixels have parts."""
     sizes = tuple(shape) if isinstance(shape, Sequence) else ()
-    whole = all(isinstance(size, Integral) and int(size) >= 1 for size in sizes)
+    whole = all(is_whole(size, 1) for size in sizes)
     return whole and len(sizes) in (2, 3) and sizes[2:] in ((), (1,), (3,))
 
 

@@ -9,11 +9,11 @@ A selector that also needs the mean similarity gets both at once (`graph_and_mea
 
 from collections.abc import Mapping
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, validate_parameter_constraints
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 from covey.arrays import Integers
 from covey.graph.descent import SAMPLE_RATE, SMALLEST_LIST, TOL, descend
@@ -21,6 +21,7 @@ from covey.graph.exact import nearest_others
 from covey.graph.finished import FINISHED, read_graph, write_graph
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.lists import NeighborLists
+from covey.runtime.parameters import WHOLE, Interval
 from covey.runtime.progress import progress
 from covey.runtime.random import generator
 from covey.similarity.collect import collect
@@ -43,7 +44,7 @@ METHODS = ("auto", "exact", "nn-descent")
 OPTIONS = {
     "sample_rate": [Interval(Real, 0, 1, closed="right")],
     "tol": [Interval(Real, 0, 1, closed="both")],
-    "n_jobs": [Integral, None],
+    "n_jobs": [WHOLE, None],
 }
 """Which values the options of `neighbor_graph` may have, in scikit-learn's words."""
 

@@ -6,7 +6,6 @@
 """
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from covey.graph.communities import communities
 from covey.graph.density import density_clusters
 from covey.graph.given import edges_among, given_edges
 from covey.graph.graph import GraphLike, check_n_neighbors
+from covey.runtime.parameters import is_whole
 from covey.similarity.collect import collect
 from covey.similarity.named import resolve
 from covey.similarity.similarity import SimilarityLike
@@ -176,8 +176,7 @@ def _grouped(edges: sp.csr_array, n_clusters: int | str) -> Positions:
     if n_clusters == DENSITY:
         return density_clusters(edges)
     n = edges.shape[0]
-    right = n_clusters == "auto" or (isinstance(n_clusters, Integral) and 1 <= int(n_clusters) <= n)
-    if not right or isinstance(n_clusters, bool):
+    if n_clusters != "auto" and not (is_whole(n_clusters, 1) and int(n_clusters) <= n):
         raise ValueError(
             f"n_clusters must be 'auto', '{DENSITY}' or an int from 1 to {n}, the number of distinct objects, got "
             f"{n_clusters!r}."

@@ -1,7 +1,6 @@
 """The result of this stage: a neighbor graph, made here or read from a sparse matrix that was made elsewhere."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from covey.arrays import Floats, Indices
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
+from covey.runtime.parameters import is_whole
 from covey.similarity.checkpoint_report import CheckpointReport
 from covey.similarity.matrices import check_csr, looks_like_distances
 from covey.similarity.similarity import CONVERSIONS
@@ -228,7 +228,7 @@ GraphLike = str | NeighborGraph | SparseMatrix
 
 def check_n_neighbors(n_neighbors: Any) -> None:
     """Raise ValueError unless this is a whole number of at least 1."""
-    if not isinstance(n_neighbors, Integral) or int(n_neighbors) < 1:
+    if not is_whole(n_neighbors, 1):
         raise ValueError(f"n_neighbors must be an int of at least 1, got {n_neighbors!r}.")
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from covey.arrays import Positions
 from covey.coverage.greedy import GAINS, ORPHANS, cover
@@ -17,6 +17,7 @@ from covey.graph.given import edges_among, given_edges
 from covey.graph.graph import GraphLike, NeighborGraph
 from covey.prototype import Prototype
 from covey.runtime.callbacks import with_callbacks
+from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Groups, Selection, Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.fitting import whole_or_nothing
@@ -186,7 +187,7 @@ class CRS(Selector):
         "tol": [Interval(Real, 0, 1, closed="both")],
         **precautions.CONSTRAINTS,
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [WHOLE, None],
         "verbose": ["verbose"],
     }
     _fitted_state: ClassVar[FittedState] = {"_given": NOT_SAVED, "_asked": NOT_SAVED, "_first_covered_by": NOT_SAVED}

@@ -20,10 +20,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from covey.arrays import Floats, Indices, Integers
 from covey.prototype import Prototype
+from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.delta_medoids_pairs import BLOCK, EvaluatedSimilarities
@@ -145,7 +146,7 @@ class DeltaMedoids(Selector):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         **precautions.CONSTRAINTS,
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [WHOLE, None],
         "verbose": ["verbose"],
     }
     _fitted_state: ClassVar[FittedState] = {

@@ -17,12 +17,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, Options
+from sklearn.utils._param_validation import Options
 
 from covey.arrays import Floats, Integers, Positions
 from covey.prototype import Prototype
 from covey.runtime.executor import one_blas_thread
 from covey.runtime.memory import check_fits
+from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors import ds3_admm, ds3_facility
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
@@ -193,7 +194,7 @@ class DS3(Selector):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         **precautions.CONSTRAINTS,
-        "n_jobs": [Integral, None],
+        "n_jobs": [WHOLE, None],
         "verbose": ["verbose"],
     }
     _fitted_state: ClassVar[FittedState] = {

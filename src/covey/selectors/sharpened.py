@@ -16,13 +16,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from covey.arrays import Floats, Integers, Positions
 from covey.graph.build import build, choose_method
 from covey.graph.lists import NeighborLists
 from covey.prototype import Prototype
 from covey.runtime.callbacks import tasks
+from covey.runtime.parameters import WHOLE, Interval
 from covey.runtime.progress import Bar, progress
 from covey.runtime.random import generator
 from covey.selectors.base import Groups, Selection, Selector
@@ -185,7 +186,7 @@ class Sharpened(Selector):
         "max_rounds": [Interval(Integral, 0, None, closed="left")],
         **precautions.CONSTRAINTS,
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [WHOLE, None],
         "verbose": ["verbose"],
     }
     _fitted_state: ClassVar[FittedState] = {

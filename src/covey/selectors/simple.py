@@ -5,10 +5,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from covey.arrays import Positions
 from covey.prototype import Prototype
+from covey.runtime.parameters import Interval, is_whole
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
 from covey.similarity.similarity import SimilarityLike
@@ -92,7 +92,7 @@ class RandomSelector(Selector):
             if cluster.label not in n:
                 raise ValueError(f"n must give a number for each label, got none for {cluster.label!r}.")
             n = n[cluster.label]
-            if not (isinstance(n, Integral) and int(n) >= 1):
+            if not is_whole(n, 1):
                 raise ValueError(f"n must give an int of at least 1 for each label, got {n!r} for {cluster.label!r}.")
         wanted = round(self.fraction * size) if n is None else int(n)
         drawn = rng.choice(size, min(max(wanted, 1), size), replace=False)

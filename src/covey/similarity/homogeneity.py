@@ -1,10 +1,10 @@
 """Homogeneity: the mean similarity of the pairs of a cluster."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from covey.runtime.parameters import is_whole
 from covey.runtime.random import generator
 from covey.similarity.collect import collect
 from covey.similarity.mean import SAMPLED_PAIRS, Homogeneity, mean_similarity
@@ -64,7 +64,7 @@ def homogeneity(
     >>> round(found.value, 2), round(found.standard_error, 3), found.n_evaluations
     (0.62, 0.002, 2000)
     """
-    if not (isinstance(n_pairs, Integral) and n_pairs >= 2):
+    if not is_whole(n_pairs, 2):
         raise ValueError(f"n_pairs must be an int of at least 2, got {n_pairs!r}.")
     space = collect(X, resolve(similarity)).space()
     once = np.ones(space.n_left, dtype=np.int64)

@@ -31,7 +31,6 @@ To add a similarity, add a row to one of the tables below and its name to `names
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -39,6 +38,7 @@ from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
 
 from covey.arrays import Floats
+from covey.runtime.parameters import is_whole
 from covey.similarity.content import code_fingerprint
 from covey.similarity.kernels import shares_of_unions
 from covey.similarity.names import MIXED, STRINGS
@@ -303,7 +303,7 @@ def batched(
     >>> covey.CRS(similarity=gaussian).fit(np.eye(4)).sample_indices_
     array([0])
     """
-    if not (isinstance(batch_size, Integral) and batch_size >= 1):
+    if not is_whole(batch_size, 1):
         raise ValueError(f"batch_size must be an int of at least 1, got {batch_size!r}.")
     declared = symmetric is not None
     return Similarity(function, symmetric is not False, kind="batches", batch_size=batch_size, declared=declared)

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
+from covey.runtime.parameters import Interval
 from covey.runtime.workers import end_idle_processes
 from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection
