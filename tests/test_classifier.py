@@ -132,7 +132,7 @@ def test_rejection_needs_thresholds_and_a_free_label(digits):
     for labels, unknown in [(y.astype(str), -2), (y, "?"), (y, None), (y == 3, -1)]:
         with pytest.raises(TypeError, match="unknown_label must be of the labels' type"):
             covey.NearestPrototypeClassifier(reject=0.5, unknown_label=unknown).fit(X, labels)
-    with pytest.raises(TypeError, match=r"'reject' parameter of NearestPrototypeClassifier must be .* Got True instead"):
+    with pytest.raises(TypeError, match=r"'reject' parameter of NearestPrototypeClassifier must be .* Got True"):
         covey.NearestPrototypeClassifier(reject=True).fit(X, y)
     with pytest.raises(TypeError, match=r"selector must be an instance, got the class CRS; pass CRS\(\)"):
         covey.NearestPrototypeClassifier(covey.CRS).fit(X, y)

@@ -24,7 +24,7 @@ from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.parameters import Interval
 from covey.selectors.crs import CRS, takes_collection
 from covey.selectors.fitting import whole_or_nothing
-from covey.selectors.labels import check_labels, clusters, exact_array
+from covey.selectors.labels import check_labels, clusters, exact_array, sorted_labels
 from covey.selectors.state import (
     BARS,
     FEATURES,
@@ -246,7 +246,7 @@ class NearestPrototypeClassifier(
             check_classification_targets(y)
         with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
             self.selector_ = selector.fit(collection if takes_collection(selector) else X, y, **fit_params)
-        self.classes_ = np.unique(y)
+        self.classes_ = sorted_labels(y)[0]
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, collection.representatives(rows))
         self.sparse_output_ = has_few_nonzero(collection.take(sample(rows)).space())

@@ -8,6 +8,7 @@ import covey
 from covey.cli.recipes.pairs import ScoredPairs
 from covey.cli.selection import ALL_NEIGHBORS, Method, Selection
 from covey.cli.source import Loaded
+from covey.selectors.wishes import size_in_rows
 
 logger = logging.getLogger("covey")
 
@@ -48,8 +49,8 @@ def _of_crs(selection: Selection, loaded: Loaded) -> dict[str, Any]:
 
 
 def _rows(budget: float, sizes: Counter[str]) -> int:
-    """Return how many rows a budget allows for."""
-    return round(budget * sizes.total()) if isinstance(budget, float) else budget
+    """Return how many rows a budget allows for, which is at least one of each cluster if it is a share."""
+    return size_in_rows(budget, sizes.total(), len(sizes))
 
 
 def _check_budget(budget: float | None, sizes: Counter[str]) -> None:
@@ -58,10 +59,7 @@ def _check_budget(budget: float | None, sizes: Counter[str]) -> None:
         return
     rows, n_rows = _rows(budget, sizes), sizes.total()
     if rows < len(sizes):
-        share = "" if rows == budget else f", which is {rows} of {n_rows} rows"
-        raise ValueError(
-            f"-n (--budget) must allow for one row of each of the {len(sizes)} clusters, got {budget}{share}."
-        )
+        raise ValueError(f"-n (--budget) must allow for one row of each of the {len(sizes)} clusters, got {budget}.")
     if rows > n_rows:
         raise ValueError(f"-n (--budget) must be at most {n_rows}, the number of rows, got {budget}.")
 

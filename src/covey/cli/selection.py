@@ -72,8 +72,8 @@ class Selection:
         option(
             "--budget",
             "-n",
-            what="How many rows are selected in all, as a number or as a share such as 0.02. Those come first that "
-            "cover most. By default, --coverage decides.",
+            what="How many rows are selected in all, as a number or as a share such as 0.02, but at least one of each "
+            "cluster. Those come first that cover most. By default, --coverage decides.",
         ),
     ] = None
     coverage: Annotated[

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.runtime.parameters import is_number
@@ -82,7 +83,7 @@ def exponent_of(unit: float) -> int:
     return math.frexp(unit)[1] - 1
 
 
-def as_similarities(gains: Integers, exponent: int) -> Floats:
+def as_similarities(gains: Integers | Floats, exponent: int) -> Floats:
     """Gains in units as sums of similarities, if a similarity of 1 has 2^exponent units.
 
     A sum that is larger than the largest float is given as that one.
@@ -102,6 +103,15 @@ def own_in_units(own: Floats, unit: float) -> Integers:
     An object that counts 0, by its weight or as an outlier, stays at 0.
     """
     return np.maximum(in_units(own, unit), own > 0)
+
+
+def keys_of(gains: Floats, gain: str) -> NDArray[Any]:
+    """What is compared of gains that are sums of similarities, or counts, in the same way as in one graph of all."""
+    largest = float(gains.max(initial=0))
+    if gain == "count" or largest == 0:
+        return gains
+    units = in_units(gains, unit_for(largest))
+    return np.where(units > 0, 1 + ((units + (1 << (ROUNDED_BITS - 1))) >> ROUNDED_BITS), 0)
 
 
 @njit(cache=True, nogil=True)

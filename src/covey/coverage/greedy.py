@@ -171,6 +171,15 @@ def cover(
     return _found(edges, weights, amounts, coverage, include, size, refine).as_cover(weights.exponent, amounts, orphans)
 
 
+def similarities_to_coverers(graph: NeighborGraph | SparseMatrix, found: Cover) -> Floats:
+    """How similar each picked object is to the one that had covered it before; infinite if none had."""
+    coverers = found.first_covered_by[found.indices]
+    before = np.flatnonzero((coverers >= 0) & (coverers != found.indices))
+    similarities = np.full(coverers.size, np.inf)
+    similarities[before] = similarities_of(edges_of(graph, None), found.indices[before], coverers[before])
+    return similarities
+
+
 def _counted(
     edges: sp.csr_array, gain: str, on_orphan: str, with_itself: Any, multiplicity: Any, sample_weight: Any
 ) -> tuple[Weights, Integers, Flags]:

@@ -195,8 +195,7 @@ def _labelled(
     ]
     found = engine.gather("reading labels", [engine.submit("label counts", _count, part) for part in checked])
     values = [value for counter in found for value in counter]
-    everything = np.empty(len(values), dtype=object)
-    everything[:] = values
+    everything = np.fromiter(values, dtype=object, count=len(values))
     labels = [label for label, _ in clusters(everything, everything.size)]
     number_of = {label: number for number, label in enumerate(labels)}
     counts = np.zeros((len(found), len(labels)), dtype=np.int64)

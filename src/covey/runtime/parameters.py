@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.utils import _param_validation as scikit_learn
 
 
-class Interval(scikit_learn.Interval):  # type: ignore[misc]
+class Interval(scikit_learn.Interval):
     """scikit-learn's constraint that a parameter is a number in an interval, but without truth values."""
 
     def is_satisfied_by(self, val: Any) -> bool:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
 from covey.arrays import Positions
-from covey.coverage.greedy import GAINS, ORPHANS, cover
+from covey.coverage.greedy import GAINS, ORPHANS, cover, similarities_to_coverers
 from covey.graph.above import edges_and_mean
 from covey.graph.build import METHODS, auto_neighbors, graph_and_mean
 from covey.graph.descent import SAMPLE_RATE, TOL
@@ -22,7 +22,7 @@ from covey.selectors.base import Groups, Selection, Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.state import NOT_SAVED, ROWS_OR_NONE, FittedState
-from covey.selectors.wishes import check_wishes
+from covey.selectors.wishes import Ranking, check_wishes
 from covey.similarity import precautions
 from covey.similarity.collection import Collection
 from covey.similarity.failures import OnError
@@ -69,8 +69,8 @@ class CRS(Selector):
     size : int, float or None, default=None
         How many representatives are selected in all clusters together: their number, or a share of all objects below 1.
         The objects that were picked first are kept, those with the largest gains of all clusters and at least one of
-        each cluster. If fewer cover everything, objects follow that are least similar to what covers them. By default,
-        `coverage` decides.
+        each cluster, however small the share is. If fewer cover everything, objects follow that are least similar to
+        what covers them. By default, `coverage` decides.
     refine : bool, default=False
         Whether to look for fewer representatives of the same coverage after the greedy choice. It drops what is not
         needed and replaces two representatives by one. The result is never larger and is always the same. It takes a
@@ -134,6 +134,9 @@ class CRS(Selector):
     -----
     sklearn.exceptions.ConvergenceWarning
         If NN-Descent has probably missed many neighbors. Ask for more neighbors, or pass ``graph="exact"``.
+    UserWarning
+        If there are fewer objects to select than `size` asks for. Equal objects are one, and neither outliers nor
+        objects of weight 0 that cover nothing are selected.
     AsymmetryWarning, NondeterminismWarning, OneProcessWarning, FailedPairsWarning
         If a function of your own does not do what it is taken to do. Each says what to change.
 
@@ -190,7 +193,7 @@ class CRS(Selector):
         "n_jobs": [WHOLE, None],
         "verbose": ["verbose"],
     }
-    _fitted_state: ClassVar[FittedState] = {"_given": NOT_SAVED, "_asked": NOT_SAVED, "_first_covered_by": NOT_SAVED}
+    _fitted_state: ClassVar[FittedState] = {"_given": NOT_SAVED, "_asked": NOT_SAVED, "_rankings": NOT_SAVED}
 
     def __init__(
         self,
@@ -251,7 +254,8 @@ class CRS(Selector):
             Objects with the same label are a cluster. By default all objects are one cluster.
         sample_weight : sequence of numbers, optional
             How much it matters that each object is covered: its weight counts in the gains and in the coverage. By
-            default each counts 1. The homogeneity does not depend on it.
+            default each counts 1. Only the ratios of weights matter for what is selected. An object of weight 0 need
+            not be covered, and is selected only if it covers others. The homogeneity does not depend on weights.
         include : sequence of int, or mask, optional
             Rows of X that must be representatives. They are picked first. Of several equal rows the first is enough.
 
@@ -295,29 +299,35 @@ class CRS(Selector):
     def _restored_details(self, details: Any, prototype: Prototype) -> Any:
         if self._asked.size is None:
             return super()._restored_details(details, prototype)
-        first = ROWS_OR_NONE.check("details", details)
+        ranking = Ranking(*details)
+        first = ROWS_OR_NONE.check("details", ranking.first_covered_by)
         if first.shape != prototype.members.shape or not np.isin(first, np.append(prototype.indices, -1)).all():
             raise ValueError("details must be one of the indices for each member, or -1")
         picked = np.isin(prototype.members, prototype.indices)
         by = prototype.covered_by[picked]
         if not ((by == prototype.members[picked]) | (by == -1)).all():
             raise ValueError("a representative must be covered by itself, or by none")
-        return first
+        if ranking.similarities.shape != prototype.indices.shape or np.isnan(ranking.similarities).any():
+            raise ValueError("details must be one similarity for each of the indices")
+        return ranking
 
     def _set_details(self, details: dict[Hashable, Any], n: int) -> None:
-        self._first_covered_by: dict[Hashable, Any] = details
+        self._rankings: dict[Hashable, Any] = details
 
     def _choose(
         self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState
     ) -> Selection:
         """Select the representatives of all clusters; keep the best of all if their number is limited."""
-        if self._asked.size is None:
-            return super()._choose(collection, groups, y, rng)
-        self._asked.check_size([members for _, members in groups])
+        merged = self._merges()
+        self._asked = self._asked.sized_for(
+            [Cluster(*group, collection, merged=merged, **self._wishes(*group)) for group in groups]
+        )
         selection = super()._choose(collection, groups, y, rng)
-        kept = self._asked.best_of(selection.prototypes, list(self._first_covered_by.values()))
-        self._first_covered_by = {}
-        return Selection(kept, selection.n_evaluations, selection.n_pairs)
+        found = selection.prototypes
+        if self._asked.size is not None:
+            found = self._asked.best_of(found, list(self._rankings.values()), self.gain)
+        self._rankings = {}
+        return Selection(self._asked.in_given_units(found), selection.n_evaluations, selection.n_pairs)
 
     def _merges(self) -> bool:
         """Merge equal objects, unless a graph is given and the similarity is not needed for the threshold either."""
@@ -327,7 +337,7 @@ class CRS(Selector):
         return self._select_with_details(cluster, rng)[0]
 
     def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Any]:
-        """Return the prototype, and for each member the representative that has covered it first."""
+        """Return the prototype, and if the number of representatives is limited, its ranking."""
         graph, homogeneity = self._graph(cluster, rng)
         size = self._asked.size
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
@@ -355,7 +365,8 @@ class CRS(Selector):
         if size is None:
             return prototype, None
         first = covered.first_covered_by[cluster.kinds]
-        return prototype, np.where(first >= 0, cluster.rows[first], -1)
+        first = np.where(first >= 0, cluster.rows[first], -1)
+        return prototype, Ranking(first, similarities_to_coverers(graph, covered))
 
     def _graph(self, cluster: Cluster, rng: np.random.Generator) -> tuple[NeighborGraph | sp.csr_array, float]:
         """Return the cluster's graph and its homogeneity."""

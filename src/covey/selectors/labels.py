@@ -1,6 +1,7 @@
 """Labels are checked and split the objects into clusters."""
 
 from collections.abc import Hashable
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -15,10 +16,7 @@ from covey.similarity.missing import first_marked, missing_in, refuse_masked
 def check_labels(y: Any, n: int) -> NDArray[Any]:
     """Return one finite label for each of n objects, in an array that holds exactly the labels given."""
     refuse_masked(y, "y")
-    given = (
-        np.asarray(y) if hasattr(y, "__array__") else np.asarray(y, dtype=object)
-    )  # NumPy would turn the label 1 among texts into '1'
-    labels = column_or_1d(given, warn=True)
+    labels = column_or_1d(_as_array(y), warn=True)
     if labels.size != n:
         raise ValueError(f"y must hold one label for each of the {n} objects of X, got {labels.size} labels.")
     _check_labelled(labels, missing_in(labels))
@@ -28,7 +26,35 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
         raise ValueError("y must hold labels that can be sorted, got complex numbers: Complex data not supported.")
     if labels.dtype.kind == "f":
         _check_labelled(labels, np.isinf(labels))
+    if labels.dtype.kind == "O":
+        _check_hashable(labels)
     return labels
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    """Return labels in an array, each as it is.
+
+    NumPy would turn the label 1 among texts into '1', and tuples into the rows of a table. Few libraries know its texts
+    of any length (`StringDType`).
+    """
+    if hasattr(y, "__array__"):
+        given = np.asarray(y)
+        return given.astype(object) if given.dtype.kind == "T" else given
+    if isinstance(y, list | tuple) and any(isinstance(label, tuple) for label in y):
+        return np.fromiter(y, dtype=object, count=len(y))
+    return np.asarray(y, dtype=object)
+
+
+def _check_hashable(labels: NDArray[np.object_]) -> None:
+    """Refuse labels that cannot be keys of a dict, and name the first of them."""
+    for number, label in enumerate(labels):
+        try:
+            hash(label)
+        except TypeError as error:
+            raise TypeError(
+                f"y must hold labels that can be keys of a dict, got {label!r} at position {number}; pass tuples or "
+                "strings."
+            ) from error
 
 
 def _check_labelled(labels: NDArray[Any], unlabelled: Flags) -> None:
@@ -66,15 +92,36 @@ def clusters(y: Any, n: int) -> list[tuple[Hashable, Positions]]:
     """
     if y is None:
         return [(0, np.arange(n))]
-    try:
-        labels, group = np.unique(check_labels(y, n), return_inverse=True)
-    except TypeError as error:
-        raise TypeError(f"y must hold labels that can be sorted, all of one type: {error}.") from error
-    if labels.dtype.kind == "O" and not all(isinstance(label, Hashable) for label in labels):
-        raise TypeError(f"y must hold labels that can be keys of a dict, got {labels[0]!r}; pass tuples or strings.")
+    labels, group = sorted_labels(check_labels(y, n))
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group))
     return list(zip(label_values(labels), np.split(order, ends[:-1]), strict=True))
+
+
+def sorted_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], Positions]:
+    """Return the different labels in ascending order, and for each object the number of its label.
+
+    Python objects are told apart as the keys of a dict are, not by sorting them, since equal labels need not come
+    together if some labels have no order. Such labels are refused, because their order would be that of the rows.
+    """
+    if labels.dtype.kind != "O":
+        return np.unique(labels, return_inverse=True)
+    values = labels.tolist()
+    try:
+        different = sorted(dict.fromkeys(values))
+    except TypeError as error:
+        raise TypeError(
+            f"y must hold labels that can be sorted, all of one type: {error}; pass list(map(str, y))."
+        ) from error
+    for a, b in pairwise(different):
+        if not a < b:
+            raise TypeError(
+                f"y must hold labels that can be sorted, but neither of {a!r} and {b!r} comes before the other; pass "
+                "numbers, strings or tuples of them."
+            )
+    number_of = {label: number for number, label in enumerate(different)}
+    group = np.fromiter(map(number_of.__getitem__, values), dtype=np.intp, count=len(values))
+    return np.fromiter(different, dtype=object, count=len(different)), group
 
 
 def label_values(labels: NDArray[Any]) -> list[Any]:

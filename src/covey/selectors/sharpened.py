@@ -32,7 +32,7 @@ from covey.selectors.crs import CRS, takes_collection
 from covey.selectors.sharpened_lists import NEAR, POOLED_FROM, Lists, in_both_directions, no_lists
 from covey.selectors.sharpened_representatives import RepresentativeSet
 from covey.selectors.state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
-from covey.selectors.wishes import size_in_rows
+from covey.selectors.wishes import size_in_rows, warn_if_fewer
 from covey.similarity import precautions
 from covey.similarity.collection import Collection
 from covey.similarity.failures import OnError
@@ -76,7 +76,7 @@ class Sharpened(Selector):
     size : int or float, default=None
         How many representatives there are in all: a number of at least the number of classes, or a share of all objects
         in (0, 1). By default there are as many as the inner selector has chosen. How many belong to each class is not
-        fixed; each has at least one.
+        fixed; each has at least one, however small the share is.
     temperature : float or "auto", default="auto"
         How smoothly errors are counted. An object whose margin is m counts as 1 / (1 + exp(m / temperature)) errors.
         "auto" takes .3 times the median size of the margins that the objects have at the beginning, or .2 times their
@@ -145,7 +145,8 @@ class Sharpened(Selector):
     Warns
     -----
     UserWarning
-        If there is a single class. The choice of the inner selector is then left as it is.
+        If there is a single class; the choice of the inner selector is then left as it is. Also if there are fewer
+        distinct objects than `size` asks for.
 
     See Also
     --------
@@ -252,7 +253,7 @@ class Sharpened(Selector):
     def _choose(
         self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState
     ) -> Selection:
-        size = self._size(len(collection), len(groups))
+        asked = self._size(len(collection), len(groups))
         known = remembered(collection.prepared())
         inner = self._inner()
         if "random_state" in inner.get_params() and inner.get_params()["random_state"] is None:
@@ -263,7 +264,7 @@ class Sharpened(Selector):
             self.selector_ = inner.fit(known if takes_collection(inner) else collection.given, y)
         objects = Labelled.of(known, groups, self.n_jobs)
         start = objects.start(inner)
-        size = min(start.size if size is None else size, objects.rows.size)
+        size = min(start.size if asked is None else asked, objects.rows.size)
         self.sharpened_, self.temperature_, self.losses_ = False, np.nan, np.empty(0)
         if len(groups) < 2:
             warnings.warn(
@@ -271,21 +272,27 @@ class Sharpened(Selector):
                 "as it is.",
                 stacklevel=4,
             )
-        elif min(size, start.size) < objects.rows.size:
-            return self._sharpen(objects, start, size, generator(rng))
+        else:
+            warn_if_fewer(asked or size, size, "equal objects of a class count once")
+            if self._exceeds(size) or min(size, start.size) < objects.rows.size:
+                return self._sharpen(objects, start, size, generator(rng))
         return Selection(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
 
     def _size(self, n: int, n_classes: int) -> int | None:
         """Return how many representatives of n objects are asked for, or None if the inner selector decides this."""
         if self.size is None:
             return None
-        size = size_in_rows(self.size, n)
+        size = size_in_rows(self.size, n, n_classes)
         if size < n_classes:
             raise ValueError(
                 f"size must allow for one representative of each of the {n_classes} classes, got {self.size!r}, which "
                 f"is {size} of {n} objects."
             )
         return size
+
+    def _exceeds(self, size: int) -> bool:
+        """Say whether the inner selector has chosen more rows than are asked for, if only because some are equal."""
+        return self.size is not None and self.selector_.sample_indices_.size > size
 
     def _sharpen(self, objects: "Labelled", start: Positions, size: int, rng: np.random.Generator) -> Selection:
         """Exchange the representatives to start with until this hardly helps any more."""
@@ -303,11 +310,11 @@ class Sharpened(Selector):
             bar.watch(lambda: (n_before + found.n_evaluations, None))
             self.temperature_ = self._temperature(found)
             if size != start.size:
-                if pooled:
+                if pooled and size > start.size:  # dropping needs no lists, and a pool around many would be everything
                     found.draw_pool(k, rng)
                 found.resize(size, self.temperature_)
             self._exchange(found, k if pooled else None, rng, bar)
-        self.sharpened_ = not np.array_equal(found.indices, start)
+        self.sharpened_ = self._exceeds(size) or not np.array_equal(found.indices, start)
         made = objects.prototypes(found, self.selector_) if self.sharpened_ else [*self.selector_.prototypes_.values()]
         n_evaluations = n_before + found.n_evaluations
         if space.cheap or space.screened:  # pairs are computed again there, but each of them counts at most once
@@ -321,6 +328,8 @@ class Sharpened(Selector):
         every = found.margins(unit)
         margins = np.delete(every, found.indices)
         margins = margins if margins.size else every[np.isfinite(every)]
+        if not margins.size:
+            return unit  # every class is a single object, so that there is nothing to exchange
         spreads = (OF_MEDIAN * float(np.median(np.abs(margins))), OF_DEVIATION * float(np.std(margins)))
         return unit * min((spread for spread in spreads if spread > 0), default=1.0)  # equal margins fit any number
 
