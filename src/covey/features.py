@@ -19,6 +19,7 @@ from covey.arrays import Floats, Positions
 from covey.graph.all_pairs import all_similarities
 from covey.graph.exact import nearest
 from covey.graph.groups import nearest_of_groups
+from covey.runtime.parameters import is_whole
 from covey.runtime.progress import progress
 from covey.similarity.collection import Representatives
 from covey.similarity.space import Space
@@ -268,5 +269,5 @@ class ComparedWithRepresentatives(TransformerMixin, ABC):
 
 def check_how_many(n: Any) -> None:
     """Raise ValueError unless n can be a number of representatives to return."""
-    if not (isinstance(n, int | np.integer) and n >= 1):
+    if not is_whole(n, 1):
         raise ValueError(f"n must be an int of at least 1, got {n!r}.")

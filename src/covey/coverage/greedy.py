@@ -206,6 +206,7 @@ def _found(
 ) -> "Picked":
     """Pick the objects to include and then greedily, until the coverage is reached or there are `size` of them."""
     first = _check_include(include, amounts.size, size)
+    size = None if size is None else min(int(size), amounts.size)
     n_required = required(coverage if size is None else 1.0, int(amounts.sum()))
     found = _pick(edges, weights, amounts, n_required, first, amounts.size if size is None else size)
     if size is not None:

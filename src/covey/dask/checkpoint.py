@@ -11,6 +11,7 @@ another name first and renamed when it is complete, so that a file that exists i
 import io
 import json
 import os
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -27,6 +28,9 @@ from covey.storage.errors import FileFormatError
 
 MANIFEST = "covey-checkpoint.json"
 """The file that says which data and parameters a folder belongs to."""
+
+CHECKSUM = "checksum"
+"""The entry of the manifest that is computed from all others."""
 
 FORMAT = 1
 """The version of the files. It is part of the manifest, so that files of another version are refused."""
@@ -66,10 +70,11 @@ class FolderCheckpoint(Checkpoint):
             self._found = {name.rsplit("/", 1)[-1] for name in files.ls(folder, detail=False)}
         except FileNotFoundError:  # in a store of objects such as S3, there is no folder without files
             self._found = set()
+        made = {"format": FORMAT, **manifest}
         if MANIFEST in self._found:
-            _check_manifest(url, read_manifest(url) or {}, {"format": FORMAT, **manifest})
+            _check_manifest(url, read_manifest(url) or {}, made)
         else:
-            _write(url, MANIFEST, json.dumps({"format": FORMAT, **manifest}, indent=1).encode())
+            _write(url, MANIFEST, json.dumps({**made, CHECKSUM: _checksum(made)}, indent=1).encode())
 
     def probe(self, engine: Engine) -> None:
         """Refuse a folder that a worker does not see, before anything is computed."""
@@ -91,6 +96,8 @@ class FolderCheckpoint(Checkpoint):
 def absolute(url: str | os.PathLike[str]) -> str:
     """Return the folder under a name that does not depend on the current directory of a process."""
     text = os.fspath(url)
+    if not text:
+        raise FileNotFoundError(f"checkpoint must be the name of a folder, got {url!r}.")
     return text if "://" in text or "::" in text else os.path.abspath(os.path.expanduser(text))
 
 
@@ -102,10 +109,21 @@ def read_manifest(url: str) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{url}/{MANIFEST} is damaged; remove the folder and begin anew.") from error
-    if not isinstance(manifest, dict):
-        raise FileFormatError(f"{url}/{MANIFEST} is damaged; remove the folder and begin anew.")
+        raise _damaged_manifest(url) from error
+    if not isinstance(manifest, dict) or manifest.pop(CHECKSUM, None) != _checksum(manifest):
+        raise _damaged_manifest(url)
     return manifest
+
+
+def _checksum(manifest: Mapping[str, Any]) -> int:
+    """Return a number that tells a damaged manifest from that of another run."""
+    return zlib.crc32(json.dumps(manifest, sort_keys=True).encode())
+
+
+def _damaged_manifest(url: str) -> FileFormatError:
+    return FileFormatError(
+        f"{url}/{MANIFEST} is damaged, or was written by an earlier version of covey; remove the folder and begin anew."
+    )
 
 
 def _check_manifest(url: str, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:

@@ -241,6 +241,9 @@ class _Columns(BaseEstimator):
     """Receives the columns that scikit-learn records for X."""
 
 
+_Columns.__name__ = "covey.dask.CRS"  # which scikit-learn's messages say that X is for
+
+
 def _collect(part: Any, number: int, similarity: Similarity, packed: bool) -> tuple[Collection | None, PartFacts]:
     """Make a collection of a part; None if the part is empty. If X is known to be `packed`, all parts are."""
     part = held(part)

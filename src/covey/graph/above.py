@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 from covey.arrays import Floats, Indices, Integers
 from covey.graph.exact import TILE, pairs_of_tile
 from covey.runtime.executor import share_out
+from covey.runtime.parameters import RUNNING, is_number
 from covey.runtime.progress import progress
 from covey.similarity.collect import collect
 from covey.similarity.mean import as_threshold, mean_similarity
@@ -95,6 +97,9 @@ def threshold_graph(
     >>> covey.cover(graph, coverage=1).indices, covey.cover_lower_bound(graph, coverage=1)
     (array([0, 2]), 2)
     """
+    if not is_number(threshold):
+        raise ValueError(f"threshold must be a number, got {threshold!r}.")
+    validate_parameter_constraints(RUNNING, {"n_jobs": n_jobs, "verbose": verbose}, "threshold_graph")
     space = collect(X, resolve(similarity)).space(n_jobs)
     with progress("threshold graph", None, "evaluations", shown=verbose > 0) as bar:
         bar.watch(lambda: (space.n_done(), space.n_expected))

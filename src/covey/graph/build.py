@@ -21,7 +21,7 @@ from covey.graph.exact import nearest_others
 from covey.graph.finished import FINISHED, read_graph, write_graph
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.lists import NeighborLists
-from covey.runtime.parameters import WHOLE, Interval
+from covey.runtime.parameters import RUNNING, Interval
 from covey.runtime.progress import progress
 from covey.runtime.random import generator
 from covey.similarity.collect import collect
@@ -44,7 +44,7 @@ METHODS = ("auto", "exact", "nn-descent")
 OPTIONS = {
     "sample_rate": [Interval(Real, 0, 1, closed="right")],
     "tol": [Interval(Real, 0, 1, closed="both")],
-    "n_jobs": [WHOLE, None],
+    **RUNNING,
 }
 """Which values the options of `neighbor_graph` may have, in scikit-learn's words."""
 
@@ -113,7 +113,7 @@ def neighbor_graph(
     {'cat': 'cart', 'cart': 'cat', 'care': 'cart', 'dog': 'dodge', 'dodge': 'lodge', 'lodge': 'dodge'}
     """
     check_n_neighbors(n_neighbors)
-    options = _checked(OPTIONS, sample_rate=sample_rate, tol=tol, n_jobs=n_jobs)
+    options = _checked(OPTIONS, sample_rate=sample_rate, tol=tol, n_jobs=n_jobs, verbose=verbose)
     care = _checked(CONSTRAINTS, checkpoint=checkpoint, on_error=on_error, timeout=timeout)
     with careful(collect(X, resolve(similarity)), **care) as collection:
         return _kept_or_made(collection, n_neighbors, method, random_state, options, verbose > 0)

@@ -108,7 +108,10 @@ class ModelFile:
 
     def __init__(self, path: str | os.PathLike[str] | BinaryIO) -> None:
         if isinstance(path, str | os.PathLike):
-            self._path, content = os.fspath(path), Path(path).read_bytes()
+            self._path = os.fspath(path)
+            if not self._path:
+                raise FileNotFoundError(f"path must be the name of a file, got {path!r}.")
+            content = Path(path).read_bytes()
         else:
             self._path, content = str(getattr(path, "name", "the given file")), path.read()
         if not content.startswith(ARCHIVE):

@@ -99,7 +99,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], fingerprint: str, in_words: str) -> None:
-        self._journal = Journal(path)
+        self._journal = Journal(path, "checkpoint")
         self.path = str(self._journal.path)
         self.n_saved = self.n_asked_again = self._n_kept = 0
         self.results: dict[str, bytes] = {}

@@ -1,5 +1,7 @@
 """Rows of numbers: arrays, CSR matrices and frames become one array of numbers, which is checked."""
 
+import sys
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,9 @@ from sklearn.utils.validation import validate_data
 from covey.similarity.frames import columns, has_one_numpy_type, is_frame, is_numeric
 from covey.similarity.matrices import check_csr
 from covey.similarity.missing import first_marked, is_missing, missing_in
+
+LARGEST_FLOAT = int(sys.float_info.max)
+"""The largest number that a float holds. An int of Python may be larger."""
 
 
 def check_rows(X: Any, estimator: Any = None, *, compared: bool = False, finite: bool = True) -> Any:
@@ -46,9 +51,21 @@ def _array_of(X: Any) -> NDArray[Any]:
     if values.dtype.kind == "O":
         try:
             return values.astype(np.float64)
+        except OverflowError as error:
+            too_large = np.frompyfunc(_exceeds_floats, 1, 1)(values).astype(bool)
+            _, where = first_marked(values, too_large)
+            raise ValueError(
+                f"X must be finite, got an int beyond {LARGEST_FLOAT:.1e}, the largest float, at {where}; scale such "
+                "columns, or drop such rows first."
+            ) from error
         except (TypeError, ValueError) as error:
             raise type(error)(f"X must hold rows of numbers for this similarity: {error}.") from error
     return values
+
+
+def _exceeds_floats(value: Any) -> bool:
+    """Say whether a value is an int that no float holds."""
+    return isinstance(value, Integral) and abs(int(value)) > LARGEST_FLOAT
 
 
 def _numbers(column: Any) -> NDArray[Any]:

@@ -41,10 +41,12 @@ class Journal:
     ----------
     path : path
         The file. It is made if it is not there.
+    name : str, default="path"
+        What messages call the path.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = check_target(path)
+    def __init__(self, path: str | os.PathLike[str], name: str = "path") -> None:
+        self.path = check_target(path, name)
         self._file = _opened(self.path)
         self._end, self._is_read, self._synced_at = 0, False, time.monotonic()
         try:

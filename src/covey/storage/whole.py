@@ -18,13 +18,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
-def check_target(path: str | os.PathLike[str]) -> Path:
-    """Return where a file would be written, behind links; refuse a place that cannot hold or take a file."""
+def check_target(path: str | os.PathLike[str], name: str = "path") -> Path:
+    """Return where a file would be written, behind links; refuse a place that cannot hold or take a file.
+
+    The messages call the path by `name`.
+    """
+    if not os.fspath(path):
+        raise FileNotFoundError(f"{name} must be the name of a file, got {path!r}.")
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"path must lie in an existing folder, got {str(target.parent)!r}; create it first.")
+        raise FileNotFoundError(f"{name} must lie in an existing folder, got {str(target.parent)!r}; create it first.")
     if target.exists() and not target.is_file():
-        raise FileExistsError(f"path must be a regular file, got {str(target)!r}; choose another name.")
+        raise FileExistsError(f"{name} must be a regular file, got {str(target)!r}; choose another name.")
     check_folder(target.parent)
     return target
 
