@@ -1,5 +1,6 @@
 """Named similarities against their definitions, on rows of every kind and strings; batches, distances, wrong names."""
 
+import pickle
 import sys
 
 import numpy as np
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import covey
+from covey.similarity.collect import collect
 from covey.similarity.named import DISTANCES, MEASURES, resolve, similarity_names
 from covey.similarity.names import MIXED, STRINGS
+from covey.similarity.remembered import RememberedCollection
 from covey.similarity.rows import CsrRows
 from covey.similarity.spaces.strings import MODULES
 from tests import reference
-from tests.forms import space_of
+from tests.forms import letters, space_of
 
 NAMED = sorted(set(similarity_names()) - {"precomputed", *STRINGS, *MIXED})
 
@@ -338,3 +341,43 @@ def test_similarities_that_cannot_be_computed_with_are_refused(selector, X, simi
     """One rule for the whole library, where scores enter it."""
     with pytest.raises(ValueError, match=message):
         selector(similarity=similarity).fit(X)
+
+
+PROFILES = [{"dns": 3, "web": 1.5}, {"cam": 2}]
+SIGNED = np.array([[1.0, -2.0], [0.5, 3.0]])
+NOTHING_IN_COMMON = {
+    "profiles": (PROFILES, "cosine", 0.0),
+    "sets": ([{"a", "b"}, {"c"}], "jaccard", 0.0),
+    "counts": (sp.csr_array([[0, 3, 1], [2, 0, 0]]), "dot", 0.0),
+    "weights": (np.abs(SIGNED), "ruzicka", 0.0),
+    "bits": (covey.PackedBits(np.array([[3], [4]], dtype=np.uint8)), "jaccard", 0.0),
+    "edit ratio": (["cat", "dog"], "levenshtein", 0.0),
+    "mixed columns": ([{"age": 3, "sex": "f"}, {"age": 5, "sex": "m"}], "gower", 0.0),
+    "positions of signed codes": (np.sign(SIGNED), "hamming", 0.0),
+    "signed vectors": (SIGNED, "cosine", None),
+    "signed sparse rows": (sp.csr_array(SIGNED), "dot", None),
+    "signed profiles": ([{"up": 1, "down": -1}, {"up": 2}], "cosine", None),
+    "a distance": (np.abs(SIGNED), "euclidean", None),
+    "a converted distance": (np.abs(SIGNED), covey.from_distance("manhattan", "exponential"), None),
+    "a function": (["cat", "dog"], letters, None),
+    "a matrix": (np.eye(2), "precomputed", None),
+}
+
+
+@pytest.mark.parametrize("case", NOTHING_IN_COMMON)
+def test_a_collection_knows_the_value_that_says_nothing_in_common(case):
+    X, similarity, expected = NOTHING_IN_COMMON[case]
+    collection = collect(X, resolve(similarity))
+    assert collection.nothing_in_common == expected
+    assert RememberedCollection(collection, np.arange(2), None).nothing_in_common == expected
+
+
+def test_a_measure_of_your_own_may_declare_the_value_that_says_nothing_in_common():
+    def shared_less_one(dot, a, b, width):
+        return dot - 1
+
+    for name, declared in (("undeclared", None), ("declared", -1.0)):
+        measure = covey.Measure("dot", shared_less_one, nothing_in_common=declared)
+        covey.register_similarity(f"nothing in common {name}", measure)
+        similarity = pickle.loads(pickle.dumps(resolve(f"nothing in common {name}")))
+        assert collect(PROFILES, similarity).nothing_in_common == declared

@@ -125,6 +125,15 @@ class Collection(Sized, ABC):
         """How many columns the objects have. Queries must have as many. It is None if the objects are no rows."""
         return None
 
+    @property
+    def nothing_in_common(self) -> float | None:
+        """The similarity of objects that have nothing in common.
+
+        It is None if no value says so: under a distance, a function of the user's own, or a matrix, and for rows with
+        negative numbers. Ask the collection of all objects, because a part may lack the negative numbers of the rest.
+        """
+        return None
+
     def prepared(self) -> Self:
         """Do the work that the first query would otherwise have to wait for, and return the collection."""
         return self
@@ -215,6 +224,10 @@ class WrappedCollection(Collection):
     @property
     def n_columns(self) -> int | None:
         return self._collection.n_columns
+
+    @property
+    def nothing_in_common(self) -> float | None:
+        return self._collection.nothing_in_common
 
     def is_costly(self) -> bool:
         return True

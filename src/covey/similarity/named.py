@@ -25,6 +25,9 @@ daisy has weights for columns; and it answers NA for two rows that have no colum
 The named similarities of strings are the normalized similarities of rapidfuzz, from 0 to 1. The extra `text` installs
 rapidfuzz.
 
+A similarity may say which value it has for objects that have nothing in common. It is 0 for all of these but
+"euclidean", since there is no largest distance. "cosine" and "dot" have it only where no number is negative.
+
 To add a similarity, add a row to one of the tables below and its name to `names.py`, or call `register_similarity`.
 """
 
@@ -101,6 +104,7 @@ MEASURES = {
         estimate_of=lambda similarity: similarity,
         is_product=True,
         ignores_length=True,
+        nothing_in_common=0.0,
     ),
     "dot": Measure(
         "dot",
@@ -111,6 +115,7 @@ MEASURES = {
         slack=lambda rounding, a, b: 2 * (rounding.relative * np.sqrt(a) * np.sqrt(b.max()) + rounding.absolute),
         estimate_of=lambda similarity: similarity,
         is_product=True,
+        nothing_in_common=0.0,
     ),
     "jaccard": Measure(
         "dot",
@@ -120,9 +125,12 @@ MEASURES = {
         estimate=_estimate_share,
         slack=lambda rounding, a, b: np.zeros(a.size),  # products of 0 and 1 are exact
         estimate_of=lambda similarity: similarity,
+        nothing_in_common=0.0,
     ),
-    "ruzicka": Measure("minimum", _share, term="minimum", domain="nonnegative"),
-    "hamming": Measure("mismatches", lambda mismatches, a, b, width: (width - mismatches) / width),
+    "ruzicka": Measure("minimum", _share, term="minimum", domain="nonnegative", nothing_in_common=0.0),
+    "hamming": Measure(
+        "mismatches", lambda mismatches, a, b, width: (width - mismatches) / width, nothing_in_common=0.0
+    ),
 }
 """Similarities of rows of numbers, by name."""
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from covey.similarity.frames import columns, has_one_numpy_type, is_frame, is_numeric
 from covey.similarity.matrices import check_csr
 from covey.similarity.missing import first_marked, is_missing, missing_in
+from covey.similarity.similarity import Measure
 
 LARGEST_FLOAT = int(sys.float_info.max)
 """The largest number that a float holds. An int of Python may be larger."""
@@ -117,3 +118,13 @@ def check_domain(rows: Any, domain: str, similarity: str) -> None:
                 f"X must hold sets or rows of 0 and 1 for similarity={similarity!r}, got {other.flat[0]}; "
                 "pass X != 0 or sets, or use 'ruzicka' for weights; packed bits must be of type uint8 or uint64."
             )
+
+
+def nothing_in_common(rows: Any, measure: Measure) -> float | None:
+    """Return the similarity of rows that have nothing in common, or None if there is no such value for these rows.
+
+    Where products or minima are summed, negative numbers may cancel out what rows have in common.
+    """
+    values = rows.data if sp.issparse(rows) else rows
+    signed = measure.statistic in ("dot", "minimum") and values.min(initial=0) < 0
+    return None if signed else measure.nothing_in_common

@@ -88,6 +88,10 @@ class Measure:
         scoring any pair.
     ignores_length : bool, default=False
         Whether rows are first scaled to length 1, so that a positive multiple of a row is equal to the row.
+    nothing_in_common : float, optional
+        The similarity of rows that have nothing in common, if it has one such value. A classifier with `reject` then
+        rejects each object that is no more similar than this to any representative. If products or minima are summed,
+        the value holds only where X has no negative numbers, and is left out of account otherwise.
 
     See Also
     --------
@@ -98,7 +102,9 @@ class Measure:
     Dice's coefficient of two sets is twice the number of elements that they share, divided by the sum of their sizes:
 
     >>> import covey
-    >>> dice = covey.Measure("dot", lambda shared, a, b, width: 2 * shared / (a + b), term="dot", domain="binary")
+    >>> def share(shared, a, b, width):
+    ...     return 2 * shared / (a + b)
+    >>> dice = covey.Measure("dot", share, term="dot", domain="binary", nothing_in_common=0.0)
     >>> covey.register_similarity("dice", dice)
     >>> covey.homogeneity([{"a", "b"}, {"b", "c"}], similarity="dice").value
     0.5
@@ -114,6 +120,7 @@ class Measure:
     estimate_of: Callable[[float], float] | None = None
     is_product: bool = False
     ignores_length: bool = False
+    nothing_in_common: float | None = None
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,10 @@ class MixedCollection(Collection):
         """How many columns the table has. It is None if the rows were dicts."""
         return int(self.objects.is_number.size) if self.objects.keys is None else None
 
+    @property
+    def nothing_in_common(self) -> float:
+        return 0.0
+
     def representatives(self, positions: Positions) -> "MixedCollection":
         """Return the members at these positions. They keep their own categories alone."""
         part = self.objects.take(positions).with_own_categories()

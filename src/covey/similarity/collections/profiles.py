@@ -22,7 +22,7 @@ from covey.similarity.content import key_hashes
 from covey.similarity.equal import Distinct, distinct_rows, row_hashes
 from covey.similarity.inputs import check_input, check_same_kind
 from covey.similarity.named import measure_of
-from covey.similarity.numbers import check_domain
+from covey.similarity.numbers import check_domain, nothing_in_common
 from covey.similarity.rows import CsrRows
 from covey.similarity.similarity import LARGEST_TERM, Measure, Similarity
 from covey.similarity.spaces.rows import RowSpace
@@ -65,6 +65,10 @@ class ProfileCollection(Collection):
     def representatives(self, positions: Positions) -> Representatives:
         """Return the members at these positions. They get columns for their own keys alone."""
         return ProfileCollection(self.similarity, some(self.objects, positions), self.rows[positions])
+
+    @property
+    def nothing_in_common(self) -> float | None:
+        return nothing_in_common(self._encoded.rows, self._measure)
 
     def prepared(self) -> Self:
         self.space()

@@ -15,7 +15,7 @@ from covey.similarity.frames import columns, is_frame, is_numeric, names
 from covey.similarity.inputs import check_input, check_same_kind, first_is
 from covey.similarity.named import measure_of
 from covey.similarity.names import STRINGS
-from covey.similarity.numbers import check_domain, check_rows, like
+from covey.similarity.numbers import check_domain, check_rows, like, nothing_in_common
 from covey.similarity.rows import Rows, float_type, rows_of
 from covey.similarity.similarity import Measure, Similarity
 from covey.similarity.spaces.rows import RowSpace
@@ -43,6 +43,10 @@ class RowCollection(Collection):
     @property
     def n_columns(self) -> int:
         return int(self.objects.shape[1])
+
+    @property
+    def nothing_in_common(self) -> float | None:
+        return nothing_in_common(self.objects, self._measure)
 
     def prepared(self) -> Self:
         self.space()
@@ -97,6 +101,10 @@ class BitCollection(RowCollection):
             raise TypeError(f"X must hold packed bits of type {wanted}, as the X passed to fit, got {found}.")
         queries = BitRows(PackedBits(check_rows(X, estimator, compared=True)))
         return RowSpace(self.similarity, self._measure, queries, self._rows, n_jobs)
+
+    @property
+    def nothing_in_common(self) -> float | None:
+        return self._measure.nothing_in_common  # words of packed bits are no numbers
 
     @cached_property
     def _rows(self) -> BitRows:

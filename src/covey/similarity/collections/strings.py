@@ -26,6 +26,10 @@ class StringCollection(Collection):
         """Check X and make a collection of it."""
         return cls(similarity, _check_strings(X, similarity), given=X)
 
+    @property
+    def nothing_in_common(self) -> float:
+        return 0.0
+
     def against(self, others: Self, n_jobs: int | None = None) -> StringSpace:
         return StringSpace(self.similarity, self._array, others._array, square=others is self, n_jobs=n_jobs)
 
