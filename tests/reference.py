@@ -9,6 +9,7 @@ order is right: `greedy` and `delta_medoids` then raise `CloseCallError` if they
 the first row stands for all of them. Distinct objects are numbered by their first rows.
 """
 
+import itertools
 import math
 from fractions import Fraction
 from functools import cache
@@ -251,33 +252,45 @@ def sparse_selection(costs, price=0.0, budget=np.inf, spared=None):
     return linprog(objective, sp.csr_array(linked), limits, sp.csr_array(served), np.ones(n)).fun
 
 
-def rejection_bars(similarity, kinds, labels, chosen, rate):
+def rejection_bars(similarity, kinds, labels, chosen, rate, nothing=-math.inf):
     """{label: the similarity below which an object that the class wins is rejected}, for matrices of row and column.
 
-    An object is compared with the chosen ones that are not of its kind. A bar is raised as long as the objects below
-    it, and a new object that weighs as much as an average kind, are no more than `rate` of the sample with that object.
+    One object of each kind is compared with the chosen ones of other kinds, of which the first of each kind answers.
+    It counts if it is more similar than `nothing` to the best of them, and if a chosen object of its own kind answers,
+    only if its class has others. Classes with too small samples share what they have, or what all have.
     """
+    first = [r for r in sorted(chosen) if not any(kinds[q] == kinds[r] for q in chosen if q < r)]
     samples = {label: [] for label in labels}
     for x, kind in enumerate(kinds):
-        others = [(-similarity[x][r], r) for r in sorted(chosen) if kinds[r] != kind]
-        if others:
+        equal = [r for r in first if kinds[r] == kind]
+        only_one = equal and [labels[r] for r in first].count(labels[equal[0]]) == 1
+        others = [(-similarity[x][r], r) for r in first if kinds[r] != kind]
+        if others and not only_one and kind not in kinds[:x] and -min(others)[0] > nothing:
             best, r = min(others)
-            samples[labels[r]].append((-best, kind))
-    bars = {label: _rejection_bar(sample, rate) for label, sample in samples.items()}
+            samples[labels[r]].append(-best)
+    bars = {label: rejection_bar(sample, rate) for label, sample in samples.items()}
     small = [label for label, bar in bars.items() if bar == -math.inf]
-    together = _rejection_bar([entry for label in small for entry in samples[label]], rate)
+    together = rejection_bar([value for label in small for value in samples[label]], rate)
+    if together == -math.inf:
+        together = rejection_bar([value for sample in samples.values() for value in sample], rate)
     return bars | dict.fromkeys(small, together)
 
 
-def _rejection_bar(sample, rate):
-    n, n_kinds = len(sample), len({kind for _, kind in sample})
-    bar = -math.inf
-    for candidate, _ in sorted(sample):
-        weight = Fraction(n, n_kinds)
-        below = sum(value < candidate for value, _ in sample)
-        if below + weight <= on_paper(rate) * (n + weight):
-            bar = candidate
-    return bar
+def rejection_bar(sample, rate):
+    """The value at the rank rate * (n + 1), on the lines between the mean ranks of different values."""
+    rank = on_paper(rate) * (len(sample) + 1)
+    if rank < 1:
+        return -math.inf
+    points = [
+        (Fraction(2 * sum(other < value for other in sample) + sample.count(value) + 1, 2), value)
+        for value in sorted(set(sample))
+    ]
+    if rank <= points[0][0]:
+        return points[0][1]
+    for (before, low), (after, high) in itertools.pairwise(points):
+        if rank <= after:
+            return low + float((rank - before) / (after - before)) * (high - low)
+    return points[-1][1]
 
 
 def sharpening_loss(s, classes, weights, chosen, temperature):

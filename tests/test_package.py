@@ -53,6 +53,7 @@ def test_public_names():
         "Measure",
         "NearestPrototypeClassifier",
         "NeighborGraph",
+        "MissingBarsWarning",
         "NondeterminismWarning",
         "OneProcessWarning",
         "OtherRunError",

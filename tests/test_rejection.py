@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import covey
-from covey.rejection import bars
+from covey.rejection import Examples, bars, missing_bars, n_needed
 from tests import reference
 from tests.damage import change_file
 from tests.forms import COSINES, Counted, similarity_matrix
@@ -25,10 +25,20 @@ def digits():
     return train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
 
 
+few_objects = pytest.mark.filterwarnings("ignore::covey.MissingBarsWarning")
+"""Marks tests of fits to fewer objects than the rate needs."""
+
+
 def calibrated(selector=None, rate=0.05, **parameters):
     return covey.NearestPrototypeClassifier(selector, reject="calibrated", rejection_rate=rate, **parameters)
 
 
+def sample_of(similarities, winners, kinds=None):
+    similarities, winners = np.asarray(similarities, dtype=float), np.asarray(winners, dtype=int)
+    return Examples(similarities, winners, np.arange(similarities.size) if kinds is None else np.asarray(kinds))
+
+
+@few_objects
 @given(
     seed=st.integers(0, 1000),
     n=st.integers(2, 60),
@@ -46,9 +56,10 @@ def test_bars_are_those_of_the_reference(seed, n, n_classes, rate, symmetric, le
     )
     model = calibrated(selector, rate).fit(list(range(n)), labels)
     expected = reference.rejection_bars(values, range(n), labels, model.selector_.sample_indices_.tolist(), rate)
-    assert model.rejection_bars_.tolist() == [expected[label] for label in model.classes_]
+    np.testing.assert_allclose(model.rejection_bars_, [expected[label] for label in model.classes_], rtol=1e-12)
 
 
+@few_objects
 @given(seed=st.integers(0, 1000), n=st.integers(2, 40), rate=st.sampled_from(RATES), every=st.booleans())
 def test_copies_are_not_compared_with_each_other(seed, n, rate, every):
     rng = np.random.default_rng(seed)
@@ -72,42 +83,211 @@ def test_repeating_every_object_changes_no_bar(digits, selector):
     np.testing.assert_allclose(often.rejection_bars_, once.rejection_bars_, atol=0.05)
 
 
-@given(seed=st.integers(0, 1000), n=st.integers(1, 80), rate=st.sampled_from(RATES))
-def test_no_more_than_the_rate_lies_below_a_bar(seed, n, rate):
-    """In each sample, the objects below the bar and one more are at most `rate` of the sample and one more."""
+@given(
+    seed=st.integers(0, 1000),
+    n=st.integers(1, 80),
+    rate=st.sampled_from(RATES),
+    levels=st.sampled_from([3, 10, 10_000]),
+    nothing=st.sampled_from([None, 0.0, 1.0]),
+)
+def test_a_bar_splits_its_sample_at_the_rate_as_well_as_ties_allow(seed, n, rate, levels, nothing):
+    """No other bar would reject a share of the sample that is nearer to the rate by more than one object."""
     rng = np.random.default_rng(seed)
-    similarities, winners = rng.random(n), rng.integers(0, 3, n)
-    found = bars(similarities, winners, np.arange(n), 3, rate)
-    for bar in set(found.tolist()) - {-np.inf}:
-        sample = np.isin(winners, np.flatnonzero(found == bar))
-        below = (similarities[sample] < bar).sum()
-        assert below + 1 <= rate * (sample.sum() + 1) + 1e-9 < below + 2 + 1e-9
+    similarities, winners = rng.integers(0, levels, n) / levels, rng.integers(0, 3, n)
+    found = bars(sample_of(similarities, winners), 3, rate, nothing)
+    counted = np.ones(n, dtype=bool) if nothing is None else similarities > nothing
+    enough = np.array([(counted & (winners == number)).sum() >= n_needed(rate) for number in range(3)])
+    for number in np.flatnonzero(enough):
+        sample = similarities[counted & (winners == number)]
+        rank = rate * (sample.size + 1)
+        off = abs((sample < found[number]).sum() + 0.5 - rank)
+        assert off <= min(abs((sample < other).sum() + 0.5 - rank) for other in sample) + 0.5 + 1e-9
+    assert len(set(found[~enough].tolist())) <= 1
+    assert np.isneginf(found).all() == (counted.sum() < n_needed(rate))
+    assert np.isneginf(found).all() or not np.isneginf(found).any()
 
 
 def test_a_new_object_is_rejected_with_the_probability_of_the_rate():
-    """The mean over many samples is floor(rate * (n + 1)) / (n + 1) if all objects are exchangeable."""
+    """The mean over many samples is the rate itself if all objects are exchangeable."""
     rng = np.random.default_rng(0)
-    for n, rate in [(19, 0.05), (30, 0.1), (99, 0.01)]:
+    for n, rate in [(19, 0.05), (30, 0.05), (37, 0.1), (130, 0.01)]:
         drawn = rng.random((4000, n + 1))
-        zeros, kinds = np.zeros(n, dtype=int), np.arange(n)
-        rejected = [row[-1] < bars(row[:-1], zeros, kinds, 1, rate)[0] for row in drawn]
-        expected = np.floor(rate * (n + 1) + 1e-9) / (n + 1)
-        assert abs(np.mean(rejected) - expected) < 3 * np.sqrt(expected / 4000)
+        rejected = [row[-1] < bars(sample_of(row[:-1], np.zeros(n)), 1, rate, None)[0] for row in drawn]
+        assert abs(np.mean(rejected) - rate) < 3 * np.sqrt(rate / 4000)
 
 
-def test_classes_of_few_objects_share_a_bar_or_reject_nothing():
+def test_the_rate_is_kept_on_average_if_similarities_are_few_different_numbers():
+    """Of two bars, one of which rejects too few and the other too many objects, the nearer one is taken."""
+    rng = np.random.default_rng(0)
+    for n_levels in (7, 12, 20, 33):
+        shares = []
+        for _ in range(400):
+            weights = rng.dirichlet(np.ones(n_levels))
+            drawn = rng.choice(n_levels, 400, p=weights)
+            bar = bars(sample_of(drawn[:200], np.zeros(200)), 1, 0.2, None)[0]
+            shares.append((drawn[200:] < bar).mean())
+        assert abs(np.mean(shares) - 0.2) < 0.02
+
+
+def test_classes_of_few_objects_share_a_bar_and_all_classes_share_one_if_these_are_too_few():
     similarities = np.arange(40.0)
     winners = np.repeat([0, 1, 2, 3], [20, 10, 9, 1])
-    found = bars(similarities, winners, np.arange(40), 5, 0.05)
-    assert found.tolist() == [0, 20, 20, 20, 20]  # 10 + 9 + 1 objects are enough together; class 4 wins none
-    assert bars(similarities[:38], winners[:38], np.arange(38), 5, 0.05).tolist() == [0] + [-np.inf] * 4
-    assert bars(np.empty(0), np.empty(0, dtype=int), np.empty(0, dtype=int), 2, 0.05).tolist() == [-np.inf] * 2
+    found = bars(sample_of(similarities, winners), 5, 1 / 20, None)
+    assert found.round(12).tolist() == [0.05, 20.05, 20.05, 20.05, 20.05]  # 10 + 9 + 1 objects are enough together
+    found = bars(sample_of(similarities[:38], winners[:38]), 5, 1 / 20, None)
+    assert found.round(12).tolist() == [0.05] + [0.95] * 4  # 18 are not, so that all 38 set their bar
+    assert np.isneginf(bars(sample_of(similarities[:18], winners[:18]), 5, 1 / 20, None)).all()
+    assert np.isneginf(bars(sample_of([], []), 2, 0.05, None)).all()
 
 
-def test_one_object_alone_rejects_nothing():
-    model = calibrated().fit([[1.0, 0.0]], [0])
+@given(rate=st.floats(0.01, 0.9999))
+def test_the_size_of_the_smallest_sample_is_exact(rate):
+    n = n_needed(rate)
+    assert n >= 1
+    assert np.isfinite(bars(sample_of(np.arange(n), np.zeros(n)), 1, rate, None)).all()
+    assert np.isneginf(bars(sample_of(np.arange(n - 1), np.zeros(n - 1)), 1, rate, None)).all()
+    assert reference.rejection_bar(list(range(n)), rate) > -np.inf
+    assert reference.rejection_bar(list(range(n - 1)), rate) == -np.inf
+
+
+def test_one_object_alone_has_no_bar_and_fit_says_so():
+    with pytest.warns(covey.MissingBarsWarning, match=r"for the class 0: a rejection rate of 0.05 needs 19 or more"):
+        model = calibrated().fit([[1.0, 0.1]], [0])
     assert model.rejection_bars_.tolist() == [-np.inf]
-    assert model.predict([[0.0, 1.0]]).tolist() == [0]
+    assert model.predict([[0.0, 1.0], [1.0, 0.0]]).tolist() == [0, 0]
+
+
+def test_a_rate_that_the_objects_cannot_support_is_said_with_the_number_that_it_needs(digits):
+    X, _, y, _ = digits
+    with pytest.warns(covey.MissingBarsWarning) as told:
+        model = calibrated(covey.CRS(5), 0.001).fit(X, y)
+    assert [str(warning.message) for warning in told] == [
+        "no bar rejects what has something in common with a representative for the classes 0, 1, 2 and 7 more: a "
+        "rejection rate of 0.001 needs 999 or more different objects, and they have fewer even together; ask for a "
+        "higher rate, or fit to more objects."
+    ]
+    assert np.isneginf(model.rejection_bars_).all()
+    with pytest.warns(covey.MissingBarsWarning, match="no bar rejects anything for the classes 0, 1, 2 and 7 more"):
+        calibrated(covey.CRS(5, similarity="euclidean"), 0.001).fit(X, y)
+
+
+def mixture(rng):
+    """Profiles of one to five classes of all sorts, in random order, and their labels.
+
+    Some classes hold equal objects only, some hold several kinds that have nothing in common, some are tiny.
+    """
+    X, y = [], []
+    for number in range(rng.integers(1, 6)):
+        size, n_kinds = int(rng.choice([1, 2, 5, 30])), int(rng.choice([1, 2, 4, 100]))
+        kinds = [
+            {f"{number} {key}": int(count) for key, count in enumerate(rng.integers(0, 4, 3)) if count}
+            if rng.random() < 0.5
+            else {f"{number} only {kind}": 1}
+            for kind in range(n_kinds)
+        ]
+        X += [kinds[kind] for kind in rng.integers(0, n_kinds, size)]
+        y += [f"class {number}"] * size
+    order = rng.permutation(len(X))
+    return [X[at] for at in order], [y[at] for at in order]
+
+
+SELECTORS = [covey.CRS(3), covey.KeepAll(), covey.RandomSelector(0.3, random_state=0), covey.CRS(2, threshold=None)]
+
+
+@few_objects
+@given(
+    seed=st.integers(0, 10_000),
+    selector=st.sampled_from(SELECTORS),
+    rate=st.sampled_from(RATES),
+    similarity=st.sampled_from(["cosine", "ruzicka", "dot"]),
+)
+def test_what_has_nothing_in_common_with_anything_is_rejected_whatever_the_classes_are(
+    seed, selector, rate, similarity
+):
+    X, y = mixture(np.random.default_rng(seed))
+    if not any(X) or similarity == "ruzicka":  # an empty profile is equal to another one there
+        X = [profile or {"something": 1} for profile in X]
+    selector = clone(selector).set_params(similarity=similarity)
+    model = calibrated(selector, rate).fit(X, y)
+    strange = [{"nothing in common": 1}, {"nothing in common": 7, "at all": 2}]
+    assert model.predict(strange).tolist() == ["unknown"] * 2
+    assert model.explain(strange).rejected.all()
+    for reject in (0.0, -3.5, "threshold"):
+        if reject != "threshold" or (isinstance(selector, covey.CRS) and selector.threshold is not None):
+            assert model.set_params(reject=reject).predict(strange).tolist() == ["unknown"] * 2
+    assert set(model.set_params(reject=None).predict(strange)) <= set(y)
+
+
+@few_objects
+@given(seed=st.integers(0, 10_000), selector=st.sampled_from(SELECTORS), rate=st.sampled_from(RATES))
+def test_no_bar_comes_from_objects_that_have_nothing_in_common_with_other_representatives(seed, selector, rate):
+    X, y = mixture(np.random.default_rng(seed))
+    X = [profile or {"something": 1} for profile in X]
+    model = calibrated(selector, rate).fit(X, y)
+    assert ((model.rejection_bars_ > 0) | np.isneginf(model.rejection_bars_)).all()
+    keys = sorted({key for profile in X for key in profile})
+    rows = [[profile.get(key, 0) for key in keys] for profile in X]
+    values = [[reference.SIMILARITIES["cosine"](a, b) for b in rows] for a in rows]
+    kinds = covey.similarity.collect.collect(X, covey.similarity.named.resolve("cosine")).distinct().kind.tolist()
+    chosen = model.selector_.sample_indices_.tolist()
+    expected = reference.rejection_bars(values, kinds, y, chosen, rate, nothing=0.0)
+    np.testing.assert_allclose(model.rejection_bars_, [expected[label] for label in model.classes_], rtol=1e-9)
+
+
+def test_classes_of_equal_objects_leave_the_bars_of_other_classes_alone():
+    rng = np.random.default_rng(0)
+    hosts = [{"dns": 10 + int(a), "web": 1 + int(b)} for a, b in rng.integers(0, 30, (120, 2))]
+    cameras = [{"camera": 10}] * 30
+    for rate in (0.02, 0.05, 0.2):
+        alone = calibrated(covey.CRS(10), rate).fit(hosts, ["pc"] * 120)
+        both = calibrated(covey.CRS(10), rate).fit(hosts + cameras, ["pc"] * 120 + ["camera"] * 30)
+        bar_of = dict(zip(both.classes_.tolist(), both.rejection_bars_.tolist(), strict=True))
+        assert bar_of["pc"] == alone.rejection_bars_[0] > 0.9
+        assert bar_of["camera"] == bar_of["pc"]  # it has no example of its own
+        assert both.predict([{"camera": 1}, {"printer": 1}]).tolist() == ["camera", "unknown"]
+
+
+def test_signed_vectors_distances_and_functions_have_no_value_that_is_always_rejected():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    for similarity in ("cosine", "euclidean", "dot", lambda a, b: float(a @ b)):
+        model = covey.NearestPrototypeClassifier(covey.CRS(2, similarity=similarity), reject=-1e9).fit(X, y)
+        assert model.nothing_in_common_ is None
+        assert (model.predict([[-3.0, 0.0], [0.0, 0.0], [0.0, -1.0]]) >= 0).all()
+
+
+def test_whether_numbers_are_signed_is_decided_by_all_objects_and_kept_in_the_file(tmp_path):
+    """The representative has no negative number, but one of the objects that it stands for has."""
+    X = [[1.0, 0.0], [1.0, -0.1], [1.0, 0.1]]
+    model = covey.NearestPrototypeClassifier(covey.CRS(2, threshold=None), reject=-0.5).fit(X, [0] * 3)
+    assert model.representatives_.tolist() == [[1.0, 0.0]]
+    covey.save(model, tmp_path / "model")
+    for found in (model, covey.load(tmp_path / "model")):
+        assert found.nothing_in_common_ is None
+        assert found.predict([[0.0, 1.0]]).tolist() == [0]
+
+
+def test_files_of_earlier_versions_get_the_value_of_their_representatives(tmp_path):
+    X, y = [{"a": 1}, {"a": 2, "b": 1}, {"c": 1}, {"c": 3, "d": 1}], [0, 0, 1, 1]
+    covey.save(covey.NearestPrototypeClassifier(reject=0.1).fit(X, y), tmp_path / "model")
+
+    def drop(content, _):
+        del content["content"]["NearestPrototypeClassifier"]["state"]["nothing_in_common_"]
+
+    change_file(tmp_path / "model", drop)
+    model = covey.load(tmp_path / "model").set_params(reject=0.0)
+    assert model.nothing_in_common_ == 0.0
+    assert model.predict([{"e": 1}, {"a": 1}]).tolist() == [-1, 0]
+    old = covey.load(Path(__file__).parent / "files" / "format-1" / "dense.covey")
+    assert old.nothing_in_common_ in (None, 0.0)
+
+
+@few_objects
+def test_bars_of_an_earlier_version_that_reject_nothing_are_told(tmp_path):
+    model = calibrated(covey.CRS(2)).fit([{"a": 1}, {"a": 2, "b": 1}, {"c": 1}, {"c": 3, "d": 1}], [0, 0, 1, 1])
+    covey.save(model, tmp_path / "model")
+    assert missing_bars(covey.load(tmp_path / "model")) == missing_bars(model) is not None
+    assert missing_bars(covey.NearestPrototypeClassifier(covey.CRS(2)).fit([[1.0], [2.0]], [0, 1])) is None
 
 
 @pytest.mark.parametrize("selector", [covey.KeepAll(), covey.CRS(5), covey.CRS(10), covey.RandomSelector(0.1)])
@@ -174,16 +354,18 @@ def test_what_was_not_calibrated_at_fit_needs_another_fit(digits):
             calibrated(rate=wrong).fit(X, y)
 
 
+@few_objects
 def test_bars_are_saved_and_loaded(digits, tmp_path):
     X, queries, y, _ = digits
-    few = np.r_[np.flatnonzero(y < 3), np.flatnonzero(y == 3)[:2]]
-    model = calibrated(covey.CRS(5)).fit(X[few], y[few])
-    assert np.isneginf(model.rejection_bars_).any()
-    covey.save(model, tmp_path / "model")
-    again = covey.load(tmp_path / "model")
-    np.testing.assert_array_equal(again.rejection_bars_, model.rejection_bars_)
-    assert (again.rejection_rate_, again.rejection_rate) == (0.05, 0.05)
-    np.testing.assert_array_equal(again.predict(queries), model.predict(queries))
+    for some in (np.flatnonzero(y < 3), np.arange(15)):
+        model = calibrated(covey.CRS(5)).fit(X[some], y[some])
+        assert np.isneginf(model.rejection_bars_).all() == (some.size == 15)
+        covey.save(model, tmp_path / "model")
+        again = covey.load(tmp_path / "model")
+        np.testing.assert_array_equal(again.rejection_bars_, model.rejection_bars_)
+        assert (again.rejection_rate_, again.rejection_rate) == (0.05, 0.05)
+        assert again.nothing_in_common_ == model.nothing_in_common_ == 0.0
+        np.testing.assert_array_equal(again.predict(queries), model.predict(queries))
     with pytest.raises(ValueError, match=r"Cannot save this NearestPrototypeClassifier, .* fit again"):
         covey.save(covey.NearestPrototypeClassifier().fit(X, y).set_params(reject="calibrated"), tmp_path / "other")
 
@@ -197,6 +379,8 @@ def test_bars_are_saved_and_loaded(digits, tmp_path):
         (lambda model: model["state"].update(rejection_rate_=0.5), "rejection_rate must be the one"),
         (lambda model: model["state"].update(rejection_bars_=3), "rejection_bars_ must be an array of numbers"),
         (lambda model: model["parameters"].update(rejection_rate="x"), "'rejection_rate' parameter"),
+        (lambda model: model["state"].update(nothing_in_common_=0.5), "nothing_in_common_ must be 0.0 or None"),
+        (lambda model: model["state"].update(nothing_in_common_="0"), "nothing_in_common_ must be a number, or None"),
     ],
 )
 def test_bars_that_could_not_have_been_saved_are_refused(digits, change, message, tmp_path):

@@ -24,6 +24,7 @@ from covey.graph.recall import Recall as Recall
 from covey.persistence.loading import load as load
 from covey.persistence.saving import save as save
 from covey.prototype import Prototype as Prototype
+from covey.rejection import MissingBarsWarning as MissingBarsWarning
 from covey.selectors.base import Selector as Selector
 from covey.selectors.cluster import Cluster as Cluster
 from covey.selectors.crs import CRS as CRS

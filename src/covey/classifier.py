@@ -3,6 +3,7 @@
 The similarities to all representatives can also serve as features for another model.
 """
 
+import warnings
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -19,7 +20,7 @@ from covey.explanation import Explanation, best_classes, runners_up
 from covey.features import ComparedWithRepresentatives
 from covey.graph.all_pairs import has_few_nonzero, sample
 from covey.notebook import InNotebooks
-from covey.rejection import DEFAULT, calibrate, thresholds, unknown_answer
+from covey.rejection import DEFAULT, MissingBarsWarning, calibrate, missing_bars, thresholds, unknown_answer
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.parameters import Interval
 from covey.selectors.crs import CRS, takes_collection
@@ -30,6 +31,7 @@ from covey.selectors.state import (
     FEATURES,
     LABELS,
     NOT_SAVED,
+    NUMBER,
     SELECTOR,
     SHARE,
     TRUTH,
@@ -40,6 +42,7 @@ from covey.selectors.state import (
     n_objects,
     names_fit_features,
     optional,
+    or_none,
 )
 from covey.similarity.collect import collect, collect_representatives
 from covey.similarity.collection import Representatives
@@ -66,13 +69,15 @@ class NearestPrototypeClassifier(
         When to answer `unknown_label`. None never does. A number is a fixed similarity: an object is rejected if its
         best similarity is below it. The other two do the same with a bar of the winning class. "calibrated" sets the
         bars at `fit` so that about the share `rejection_rate` of new objects of known classes is rejected. This takes
-        the similarities of all objects of X to the representatives. "threshold" takes the own threshold of the class.
-        That threshold is by default the mean similarity within the class, which rejects only objects that are plainly
-        foreign. A class of a single object has no threshold, and objects that it wins are never rejected.
+        the similarities of all objects of X to the representatives. "threshold" takes the own threshold of the class,
+        which is by default the mean similarity within the class. A class of a single object has no threshold. Whatever
+        the bar is, an object that has nothing in common with any representative is rejected, if the similarity has a
+        value that says so: see `nothing_in_common_`.
     rejection_rate : float, default=0.05
         The share of known objects that ``reject="calibrated"`` may reject, between 0 and 1. A higher rate catches more
-        unknown objects. Classes that win fewer than 1 / rejection_rate - 1 objects of X share one bar; if all of these
-        are still too few, objects that they win are never rejected.
+        unknown objects. A bar takes 1 / rejection_rate - 1 different objects. Classes that win fewer objects of X share
+        one bar; if all of these are still too few, it is that of all classes together. If even all classes are too few,
+        no bar rejects anything, and `fit` warns by a `covey.MissingBarsWarning`.
     unknown_label : int or str, default=-1
         The answer for rejected objects. It must have the type of the labels and must not be one of them. If the labels
         are texts, the default stands for "unknown".
@@ -91,6 +96,10 @@ class NearestPrototypeClassifier(
         ``reject="calibrated"``.
     rejection_rate_ : float
         The rate that these bars were made for.
+    nothing_in_common_ : float or None
+        The similarity of objects that have nothing in common. It is 0 for profiles, counts and other rows without
+        negative numbers, bits, strings and mixed columns under named similarities. It is None for rows with negative
+        numbers, distances, matrices and functions, whose values do not say so.
     sparse_output_ : bool
         Whether `transform` returns a CSR array. It does if more than two thirds of the similarities between
         representatives are 0, since a CSR array then takes less than half of the memory. Similarities that are
@@ -126,6 +135,11 @@ class NearestPrototypeClassifier(
 
     There are no probabilities, because similarities are not calibrated. Without `reject`, an object that resembles
     nothing still gets a label.
+
+    Calibrated bars are quantiles of the similarities of the objects of X to representatives that are not equal to them,
+    collected by winning class. Equal objects count once. Objects that are equal to all representatives of their class
+    are left out, as are objects that have nothing in common with any other representative. Objects that are rejected
+    for this reason come on top of the rate.
 
     References
     ----------
@@ -171,7 +185,8 @@ class NearestPrototypeClassifier(
         ),
         "rejection_bars_": optional(BARS),
         "rejection_rate_": optional(SHARE),
-        "sparse_output_": optional(TRUTH),  # files of earlier versions lack it
+        "nothing_in_common_": optional(or_none(NUMBER)),  # files of earlier versions lack this and the next one
+        "sparse_output_": optional(TRUTH),
         "_classes_of": NOT_SAVED,
         "_representatives": NOT_SAVED,
         **FEATURES,
@@ -249,6 +264,7 @@ class NearestPrototypeClassifier(
         self.classes_ = sorted_labels(y)[0]
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, collection.representatives(rows))
+        self.nothing_in_common_ = collection.nothing_in_common
         self.sparse_output_ = has_few_nonzero(collection.take(sample(rows)).space())
         self._calibrate(collection)
         self._least_similarities()
@@ -294,7 +310,7 @@ class NearestPrototypeClassifier(
         least = self._least_similarities()
         nearest_ones, similarities = self._nearest(X, 1)
         winners = self._classes_of[nearest_ones[:, 0]]
-        return self._answers(winners, similarities[:, 0] < least[winners])
+        return self._answers(winners, self._are_rejected(similarities[:, 0], least[winners]))
 
     def explain(self, X: Objects) -> Explanation:
         """Return what `predict` answers and why.
@@ -327,7 +343,7 @@ class NearestPrototypeClassifier(
         winners = best_classes(rows, similarities)
         every = np.arange(winners.size)
         best = similarities[every, winners]
-        rejected = best < least[winners]
+        rejected = self._are_rejected(best, least[winners])
         evidence = self._answers(winners, rejected), rejected, rows[every, winners], best
         if self.classes_.size == 1:
             return Explanation(*evidence, None, None)
@@ -357,6 +373,10 @@ class NearestPrototypeClassifier(
         columns, n = n_features(self), n_objects(self.selector_)
         self._remember(rows, collect_representatives(self.representatives_, similarity, rows, columns, n))
         self.sparse_output_ = getattr(self, "sparse_output_", False)
+        of_representatives = self._representatives.nothing_in_common
+        self.nothing_in_common_ = getattr(self, "nothing_in_common_", of_representatives)
+        if self.nothing_in_common_ not in (None, of_representatives):
+            raise ValueError(f"nothing_in_common_ must be {of_representatives} or None, got {self.nothing_in_common_}")
         self._least_similarities()
         every = np.arange(self.classes_.size)
         self._answers(every, every >= 0)
@@ -366,6 +386,9 @@ class NearestPrototypeClassifier(
         if self.reject == "calibrated":
             self.rejection_rate_ = float(self.rejection_rate)
             self.rejection_bars_ = self._bars_from(objects)
+            without = missing_bars(self)
+            if without is not None:
+                warnings.warn(without, MissingBarsWarning, stacklevel=2)
         elif hasattr(self, "rejection_rate_"):
             del self.rejection_rate_, self.rejection_bars_
 
@@ -384,6 +407,13 @@ class NearestPrototypeClassifier(
         answers = np.array([*self.classes_.tolist(), unknown], dtype=object)
         answers = answers if self.classes_.dtype.kind == "O" else exact_array(answers)
         return answers[np.where(rejected, -1, winners)]
+
+    def _are_rejected(self, similarities: Floats, least: Floats) -> NDArray[np.bool_]:
+        """Say which objects are rejected, given their best similarities and the least ones of the winning classes."""
+        below = similarities < least
+        if self.reject is None or self.nothing_in_common_ is None:
+            return below
+        return below | (similarities <= self.nothing_in_common_)
 
     def _least_similarities(self) -> Floats:
         """Return the similarity below which each class is rejected.

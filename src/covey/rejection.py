@@ -1,34 +1,39 @@
 """Rejection: how similar an object must be to its best representative, so that the class of this one is believed.
 
 The class of the most similar representative wins. An object is rejected if this similarity is below the bar of the
-winning class. The bars may be given, may be the thresholds of the prototypes, or may be calibrated. Calibrated bars
-are set so that about a given share of new objects of known classes, the *rejection rate*, is rejected:
+winning class. The bars may be given, may be the thresholds of the prototypes, or may be calibrated. Whatever the bars
+are, an object is rejected that has nothing in common with any representative, if the similarity has a value that says
+so (`Collection.nothing_in_common`).
+
+Calibrated bars are set so that about a given share of new objects of known classes, the *rejection rate*, is rejected:
 
 1. Find the most similar representative of each training object, but never one that is equal to the object. A
    representative is so compared as if it were a new object. So is a copy of a representative: if copies counted, a
-   training set in which every object is repeated would have a bar that no new object reaches.
-2. Collect the similarities by winning class, whatever the true class is. What is collected for a class is then a sample
+   training set in which every object is repeated would have a bar that no new object reaches. For the same reason,
+   equal objects count once in what follows.
+2. Leave out what is no example of a new object. If all representatives of a class are equal, an object that is equal to
+   them is compared as if its class were unknown, which it is not. And what has nothing in common with any
+   representative is rejected without a bar; which class wins it is a matter of the order of the rows alone.
+3. Collect the similarities by winning class, whatever the true class is. What is collected for a class is then a sample
    of what new objects of known classes will show if that class wins.
-3. Take as bar a low quantile of the sample of each class, with the finite-sample correction of conformal prediction
-   (Vovk, Gammerman and Shafer, Algorithmic Learning in a Random World, 2005): of n similarities, the floor(rate * (n +
-   1))-th smallest. A new object that is exchangeable with the sample is below it with at most the probability `rate`.
-   If n objects are only d distinct ones, they are no more than d independent observations, so that the new object
-   counts like an average distinct object, n / d times.
-4. A sample of fewer than 1 / rate - 1 distinct objects has no such quantile. All classes with such small samples share
-   one bar, which is computed from their samples together. If these are still too few, the bar is -inf: the rate is kept
-   by rejecting nothing.
+4. Take as bar a low quantile of the sample of each class, at the rank rate * (n + 1) of n similarities. A new object
+   that is exchangeable with the sample lies below the k-th smallest similarity with probability k / (n + 1), so that
+   the bar of a whole rank has the rate exactly. Other bars are interpolated between ranks. Equal similarities have
+   their mean rank, so that of the two shares that can be rejected the nearer one is.
+5. A sample of fewer than 1 / rate - 1 objects has no such quantile. All classes with such small samples share one bar,
+   which is computed from their samples together, or if these are still too few, from the samples of all classes. If
+   even all are too few, all bars are -inf, and the classifier warns that no bar rejects anything.
 
 Representatives were selected to be near the other training objects, which are therefore a little nearer to them than
-new objects are, while representatives are often further from each other. Both effects nearly cancel out: with CRS (k =
-5, 10 and 30) on Fashion-MNIST, 20 Newsgroups, WhoTracks.me and digits, .044 to .058 of the test objects were rejected
-at a rate of .05, .088 to .123 at .1, and .006 to .014 at .01. Two other estimates were further off. Without the
-representatives, up to .064 were rejected at .05. With five folds, of which the selector had not seen one, only .028 to
-.048 were, because fewer objects have fewer representatives. ``benchmarks/rejection.py`` measures such shares.
+new objects are, while representatives are often further from each other. Both effects nearly cancel out.
+``benchmarks/REJECTION.md`` has the shares of test objects that are rejected on ten data sets, with this estimate and
+with others.
 """
 
+import math
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,13 +42,38 @@ from covey.arrays import Floats, Positions
 from covey.graph.exact import nearest
 from covey.prototype import Prototype
 from covey.runtime.progress import progress
+from covey.runtime.wording import some_of
 from covey.similarity.collection import Collection
 from covey.similarity.space import Space
 
+MOST_NAMED = 3
+"""How many classes without a bar a sentence names. The number is a judgement."""
 DEFAULT = -1
 """The default of `unknown_label`."""
 UNKNOWN = "unknown"
 """What the default stands for if labels are texts, which have no number among them."""
+
+
+class MissingBarsWarning(UserWarning):
+    """The bars of a classifier with ``reject="calibrated"`` reject nothing, because it was fitted to too few objects.
+
+    The message says how many different objects the rate needs. The bars in `rejection_bars_` are then -inf.
+
+    See Also
+    --------
+    covey.NearestPrototypeClassifier : Says how bars are set.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import covey
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     model = covey.NearestPrototypeClassifier(reject="calibrated", rejection_rate=0.1)
+    ...     bars = model.fit([[9, 1], [8, 1], [1, 8], [1, 9]], ["wide", "wide", "tall", "tall"]).rejection_bars_
+    >>> bars, told[0].category.__name__
+    (array([-inf, -inf]), 'MissingBarsWarning')
+    """
 
 
 def thresholds(prototypes: Mapping[Any, Prototype]) -> Floats:
@@ -85,18 +115,36 @@ def calibrate(
     space = collection.against(collection.take(rows[first]), n_jobs)
     with progress("calibrating rejection", None, "evaluations", shown=shown) as bar:
         bar.watch(lambda: (space.n_done(), space.n_expected))
-        nearest_ones, similarities = nearest_unequal(space, kinds, kinds[rows[first]])
-    found = similarities > -np.inf
-    winners = classes_of[first[nearest_ones]]
-    return bars(similarities[found], winners[found], kinds[found], int(classes_of.max()) + 1, rate)
+        found = examples(space, kinds, kinds[rows[first]], classes_of[first])
+    return bars(found, int(classes_of.max()) + 1, rate, collection.nothing_in_common)
 
 
-def nearest_unequal(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any]) -> tuple[Positions, Floats]:
+class Examples(NamedTuple):
+    """Training objects, seen as if they were new: how similar the best representative is that is not equal to the
+    object, the class of this one, and the kind of the object. Equal objects are of one kind.
+    """
+
+    similarities: Floats
+    winners: Positions
+    kinds: NDArray[Any]
+
+
+def examples(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any], classes_of_right: Positions) -> Examples:
+    """Return those objects of the left side that are examples of new objects of known classes.
+
+    The right side holds the representatives, no two of which may be of one kind.
+    """
+    nearest_ones, similarities = _nearest_unequal(space, kinds, kinds_of_right)
+    only_one = np.bincount(classes_of_right)[classes_of_right] == 1
+    left = (similarities > -np.inf) & ~np.isin(kinds, kinds_of_right[only_one])
+    return Examples(similarities[left], classes_of_right[nearest_ones[left]], kinds[left])
+
+
+def _nearest_unequal(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any]) -> tuple[Positions, Floats]:
     """Return the most similar object of the right side that is not equal to each object of the left, and how similar
     it is.
 
-    Equal objects are of one kind. No two objects of the right side may be of one kind. If an object has no unequal one,
-    its similarity is -inf.
+    If an object has no unequal one, its similarity is -inf.
     """
     lists = nearest(space, min(2, space.n_right))
     unequal = kinds_of_right[lists.indices] != kinds[:, None]
@@ -106,50 +154,62 @@ def nearest_unequal(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[A
     return lists.indices[every, first].astype(np.intp), similarities[every, first]
 
 
-def bars(similarities: Floats, winners: Positions, kinds: Positions, n_classes: int, rate: float) -> Floats:
+def bars(found: Examples, n_classes: int, rate: float, nothing_in_common: float | None) -> Floats:
     """Return the bar of each class.
 
     Parameters
     ----------
-    similarities : float array
-        For each training object, the similarity to the best representative that is not equal to it.
-    winners : int array
-        The class of this representative, counted from 0.
-    kinds : int array
-        Equal objects have one kind.
+    found : Examples
+        The examples of new objects, with the winning classes counted from 0.
     n_classes : int
         How many classes there are.
     rate : float
         The share of objects that may be below the bar of their class.
+    nothing_in_common : float or None
+        The similarity at or below which objects are rejected without a bar, if there is one.
     """
-    samples = [winners == number for number in range(n_classes)]
-    small = np.array([_n_allowed(kinds[sample], rate) < 0 for sample in samples])
-    shared = small[winners]
-    return np.array(
-        [
-            _bar(similarities[sample], kinds[sample], rate)
-            for sample in (shared if is_small else own for own, is_small in zip(samples, small, strict=True))
-        ]
+    once = np.unique(found.kinds, return_index=True)[1]
+    similarities, winners = found.similarities[once], found.winners[once]
+    if nothing_in_common is not None:
+        related = similarities > nothing_in_common
+        similarities, winners = similarities[related], winners[related]
+    small = np.bincount(winners, minlength=n_classes) < n_needed(rate)
+    of_small = similarities[small[winners]]
+    shared = _bar(of_small if of_small.size >= n_needed(rate) else similarities, rate)
+    return np.array([shared if small[own] else _bar(similarities[winners == own], rate) for own in range(n_classes)])
+
+
+def _bar(sample: Floats, rate: float) -> float:
+    """Return the quantile at the rank rate * (n + 1), or -inf if the sample is too small to have it."""
+    if sample.size < n_needed(rate):
+        return -np.inf
+    values, counts = np.unique(sample, return_counts=True)
+    mean_ranks = np.cumsum(counts) - (counts - 1) / 2
+    rank = round(rate * (sample.size + 1), 9)  # in floating-point numbers, .29 * 100 is less than 29
+    return float(np.interp(rank, mean_ranks, values))
+
+
+def n_needed(rate: float) -> int:
+    """Return the size of the smallest sample that has a bar for a rate."""
+    return math.ceil(round(1 / rate, 9)) - 1  # 1 / (1 / 49) is more than 49
+
+
+def missing_bars(classifier: Any) -> str | None:
+    """Say in a sentence which classes of a calibrated classifier have no bar, and what helps.
+
+    Return None if all have one, or if the classifier is not calibrated.
+    """
+    without = classifier.classes_[np.isneginf(getattr(classifier, "rejection_bars_", 0.0))].tolist()
+    if not without:
+        return None
+    rate, alone = classifier.rejection_rate_, len(without) == 1
+    what = "anything" if classifier.nothing_in_common_ is None else "what has something in common with a representative"
+    return (
+        f"no bar rejects {what} for {'the class' if alone else 'the classes'} "
+        f"{some_of([repr(label) for label in without], MOST_NAMED)}: a rejection rate of {rate:g} needs "
+        f"{n_needed(rate):,} or more different objects, and {'it has' if alone else 'they have'} fewer"
+        f"{'' if alone else ' even together'}; ask for a higher rate, or fit to more objects."
     )
-
-
-def _bar(similarities: Floats, kinds: Positions, rate: float) -> float:
-    """Return the largest similarity that has no more than the allowed number of others below it."""
-    allowed = _n_allowed(kinds, rate)
-    return -np.inf if allowed < 0 else float(np.sort(similarities)[allowed])
-
-
-def _n_allowed(kinds: Positions, rate: float) -> int:
-    """Return how many objects of a sample may lie below the bar. A negative number says that the sample is too small.
-
-    The new object counts n / d times beside n objects of d kinds. It and those below must not be more than `rate` of
-    all.
-    """
-    if not kinds.size:
-        return -1
-    weight = kinds.size / np.unique(kinds).size
-    rounding = 1e-9  # in floating-point numbers, .29 * 100 is less than 29
-    return min(int(np.floor(rate * (kinds.size + weight) - weight + rounding)), kinds.size - 1)
 
 
 def unknown_answer(label: Any, classes: NDArray[Any]) -> Any:

@@ -1,5 +1,6 @@
 """`covey classify`: a label for each row of a file, with the evidence, block by block."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from covey.cli.model import Model
     from covey.cli.scored import Examiner
 
+logger = logging.getLogger("covey")
+
 
 @dataclass(frozen=True)
 class More:
@@ -43,7 +46,8 @@ class Answering:
         option(
             "--reject",
             what="Answer unknown if the best similarity is lower than this: a number; threshold for the threshold of "
-            "the cluster that wins; or calibrated for the bars that covey select --rejection-rate has set.",
+            "the cluster that wins; or calibrated for the bars that covey select --rejection-rate has set. A row that "
+            "has nothing in common with any representative is unknown in any case.",
         ),
     ] = None
     unknown: Annotated[
@@ -156,10 +160,14 @@ def _classify(
     from covey.cli.model import read_model
     from covey.cli.scored import Examiner
     from covey.persistence.loading import ModelFile
+    from covey.rejection import missing_bars
 
     model = read_model(name_of(answering.model), ModelFile(bytes_in(answering.model)), answering.similarity)
     model = replace(model, recipe=as_asked(model.recipe, source.missing, answering.model))
     _prepare(model.classifier, answering.lowest, answering.unknown, running.jobs)
+    without = missing_bars(model.classifier) if answering.lowest == "calibrated" else None
+    if without is not None:
+        logger.warning(without)
     numbers = model.recipe.settings.numbers if kind.facts.is_typed else []
     must_score = answering.scores is not None
     examiner = Examiner(

@@ -26,6 +26,7 @@ TITLES = {
     "homogeneity": "homogeneity",
     "threshold": "threshold",
     "orphans": "alone",
+    "rejection_bar": "bar",
 }
 """The titles of the table's columns, by the name that the value has in JSON."""
 
@@ -65,8 +66,9 @@ def inspect(inspection: Inspection, replacing: Replacing) -> None:
     The columns of the table are: how many members a cluster has, how many represent it (few), how many neighbors each
     member has (k), the coverage reached, the homogeneity (the mean similarity of two members), the threshold (no member
     covers another that is less similar, unless the selection was sharpened: then the most similar representative covers
-    every member), and how many members no other member can cover (alone). The scan rate is the
-    share of all pairs whose similarity was evaluated.
+    every member), how many members no other member can cover (alone), and, if the model was made with a rejection rate,
+    the similarity below which covey classify --reject calibrated answers unknown for rows that the cluster wins (bar).
+    The scan rate is the share of all pairs whose similarity was evaluated.
 
     The representatives are listed cluster by cluster, in the order in which they were picked: on a terminal the first
     of them, and else all, as CSV.
@@ -79,6 +81,7 @@ def inspect(inspection: Inspection, replacing: Replacing) -> None:
     check_output(out, inspection.out_form, as_table=True, force=replacing.force)
     from covey.cli.model import read_model
     from covey.persistence.loading import ModelFile
+    from covey.rejection import missing_bars
 
     model = read_model(name_of(inspection.model), ModelFile(bytes_in(inspection.model)), to_look_at=True)
     if inspection.representatives:
@@ -92,7 +95,13 @@ def inspect(inspection: Inspection, replacing: Replacing) -> None:
     print(visible(f"{found['method']}{unchanged} on {found['objects']}, by {found['similarity']}"))
     print(visible(f"made from {found['made_from']}; {found['evaluations']:,} evaluations"), end=", ")
     print(f"scan rate {found['scan_rate']:.3f}")
-    show(list(TITLES.values()), [[cell(cluster[key]) for key in TITLES] for cluster in found["clusters"]])
+    titles = {key: title for key, title in TITLES.items() if key in found["clusters"][0]}
+    show(list(titles.values()), [[cell(cluster[key]) for key in titles] for cluster in found["clusters"]])
+    if found["rejection_rate"] is not None:
+        print(f"bars are for a rejection rate of {found['rejection_rate']:g}")
+    without = missing_bars(model.classifier)
+    if without is not None:
+        print(visible(without))
 
 
 def _list(model: "Model", inspection: Inspection, force: bool) -> None:
@@ -116,6 +125,9 @@ def contents(path: str, model: "Model") -> dict[str, Any]:
     parameters = {key: value for key, value in selector.get_params().items() if _is_plain(value)}
     inner: Any = getattr(selector, "selector_", selector)  # of a sharpened selection, k is that of what was sharpened
     n_neighbors = inner.get_params().get("n_neighbors")
+    clusters = [_cluster(label, found, n_neighbors) for label, found in selector.prototypes_.items()]
+    for cluster, bar in zip(clusters, getattr(model.classifier, "rejection_bars_", ()), strict=False):
+        cluster["rejection_bar"] = _number(bar)
     return {
         "file": path,
         "method": " ".join(type(used).__name__ for used in dict.fromkeys((selector, inner))),
@@ -126,7 +138,8 @@ def contents(path: str, model: "Model") -> dict[str, Any]:
         "made_from": model.data,
         "evaluations": int(selector.n_evaluations_),
         "scan_rate": float(selector.scan_rate_),
-        "clusters": [_cluster(label, found, n_neighbors) for label, found in selector.prototypes_.items()],
+        "rejection_rate": getattr(model.classifier, "rejection_rate_", None),
+        "clusters": clusters,
     }
 
 

@@ -19,7 +19,7 @@ from covey.dask.inputs import PartFacts, delayed_parts, held, is_dask, is_empty,
 from covey.explanation import Explanation
 from covey.features import check_how_many
 from covey.graph.all_pairs import has_few_nonzero, sample
-from covey.rejection import bars, nearest_unequal
+from covey.rejection import Examples, bars, examples
 from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.extras import require
 from covey.selectors.fitting import whole_or_nothing
@@ -121,6 +121,7 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         found = selector._representatives
         set_columns(self, selector._facts)
         self._remember(found.rows, found)
+        self.nothing_in_common_ = selector._facts.nothing_in_common
         self.sparse_output_ = has_few_nonzero(found.take(sample(np.arange(len(found)))).space())
         self._calibrate(X)
         self._least_similarities()
@@ -303,12 +304,12 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
 
     def _bars_from(self, objects: Any) -> Floats:
         """Return the bars of calibrated rejection, given the X of `fit`, which is read once more."""
-        title = "calibrating rejection"
+        title, asked = "calibrating rejection", (self.classes_.size, self.rejection_rate_, self.nothing_in_common_)
         with Engine(ambient_client(self.selector_.client), title, self._verbose) as engine:
             parts = read(engine, objects, None, resolve(self.selector_.similarity)).collections
             known = engine.submit("representatives", _first_of_equal, self.selector_._representatives, self._classes_of)
             found = [engine.submit("nearest", _nearest_in_part, part, known, self._n_jobs) for part in parts]
-            answer = engine.submit("bars", _bars, found, self.classes_.size, self.rejection_rate_)
+            answer = engine.submit("bars", _bars, found, *asked)
             bars_of_classes: Floats = engine.gather(title, [answer])[0]
         return bars_of_classes
 
@@ -336,19 +337,16 @@ def _first_of_equal(representatives: Collection, classes: Positions) -> tuple[Co
 
 def _nearest_in_part(
     part: tuple[Collection | None, PartFacts], known: tuple[Collection, Positions, Any], n_jobs: int | None
-) -> tuple[Floats, Positions, Any]:
-    """Return the best similarity of each object to a representative that is not equal to it, its class, and hashes."""
+) -> Examples:
+    """Return the objects of a part that are examples of new objects."""
     collection, _ = part
     representatives, classes, hashes = known
     if collection is None:
-        return np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.uint64)
-    kinds = collection.content_hashes()
+        return Examples(np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.uint64))
     space = representatives.space_of_queries(collection.objects, n_jobs=n_jobs)
-    nearest_ones, similarities = nearest_unequal(space, kinds, hashes)
-    found = similarities > -np.inf
-    return similarities[found], classes[nearest_ones[found]], kinds[found]
+    return examples(space, collection.content_hashes(), hashes, classes)
 
 
-def _bars(found: list[tuple[Floats, Positions, Any]], n_classes: int, rate: float) -> Floats:
-    similarities, winners, kinds = (np.concatenate(side) for side in zip(*found, strict=True))
-    return bars(similarities, winners, kinds, n_classes, rate)
+def _bars(found: list[Examples], n_classes: int, rate: float, nothing_in_common: float | None) -> Floats:
+    together = Examples(*(np.concatenate(side) for side in zip(*found, strict=True)))
+    return bars(together, n_classes, rate, nothing_in_common)

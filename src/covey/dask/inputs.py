@@ -33,14 +33,15 @@ comparison with other values is on record."""
 
 @dataclass(frozen=True)
 class PartFacts:
-    """What the driver knows about a part: its number of objects, its columns, if it has any, and whether these are
-    packed bits.
+    """What the driver knows about a part: its number of objects, its columns, if it has any, whether these are packed
+    bits, and which similarity says that objects have nothing in common, if there is one.
     """
 
     n: int
     n_columns: int | None
     names: tuple[str, ...] | None
     packed: bool = False
+    nothing_in_common: float | None = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,8 @@ def read(engine: Engine, X: Any, y: Any, similarity: Similarity) -> Parts:
         raise ValueError("X must hold at least one object, got an empty X.")
     if n > np.iinfo(np.int32).max:
         raise ValueError(f"X must hold fewer than 2^31 objects, got {n}.")
-    whole = PartFacts(n, *_common_columns(facts))
+    related = {fact.nothing_in_common for fact in facts if fact.n}  # parts differ if only some have negative numbers
+    whole = PartFacts(n, *_common_columns(facts), nothing_in_common=related.pop() if len(related) == 1 else None)
     if y is None:
         counts = np.array([[fact.n] for fact in facts])
         codes = [engine.submit("codes", np.zeros, fact.n, np.intp) for fact in facts]
@@ -257,7 +259,7 @@ def _collect(part: Any, number: int, similarity: Similarity, packed: bool) -> tu
     names = tuple(columns.feature_names_in_.tolist()) if hasattr(columns, "feature_names_in_") else None
     collection.given = None
     packed = isinstance(collection.objects, PackedBits)
-    return collection, PartFacts(len(collection), collection.n_columns, names, packed)
+    return collection, PartFacts(len(collection), collection.n_columns, names, packed, collection.nothing_in_common)
 
 
 def _packed(part: tuple[Collection | None, PartFacts], number: int) -> tuple[Collection | None, PartFacts]:

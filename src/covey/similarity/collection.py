@@ -27,6 +27,11 @@ class Representatives(Protocol):
 
     objects: Any
 
+    @property
+    def nothing_in_common(self) -> float | None:
+        """The similarity of objects that have nothing in common with these, or None if no value says so."""
+        ...
+
     def prepared(self) -> Self:
         """Do the work that the first query would otherwise have to wait for."""
         ...

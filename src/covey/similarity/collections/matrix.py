@@ -96,6 +96,8 @@ class MatrixColumns:
     `objects` holds these columns. They are the rows of the representatives in the matrix that was passed to `fit`.
     """
 
+    nothing_in_common = None
+
     def __init__(self, similarity: Similarity, objects: Positions, n_columns: int) -> None:
         self._similarity, self.objects, self._n_columns = similarity, objects, n_columns
 
