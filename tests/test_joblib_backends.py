@@ -87,7 +87,7 @@ class First(covey.Selector):
             indices=np.array([0]), gains=np.array([rng.random()]), covered_by=np.zeros(size, dtype=int)
         )
 
-    def _select_with_details(self, cluster, rng):
+    def _select_with_details(self, cluster, rng, wishes):
         return self.select(cluster, rng), (os.getpid(), len(cluster.whole), cluster.members)
 
     def _set_details(self, details, n):
@@ -339,8 +339,8 @@ def test_objects_or_details_that_cannot_be_sent_are_fitted_here(dask):
     class KeepsLocks(First):
         similarity = staticmethod(lambda a, b: 0.5)
 
-        def _select_with_details(self, cluster, rng):
-            _, details = super()._select_with_details(cluster, rng)
+        def _select_with_details(self, cluster, rng, wishes):
+            _, details = super()._select_with_details(cluster, rng, wishes)
             return self.select(cluster, rng), (*details, locked())
 
         def _set_details(self, details, n):

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,9 +24,10 @@ from covey.notebook import InNotebooks
 from covey.rejection import DEFAULT, MissingBarsWarning, calibrate, missing_bars, thresholds, unknown_answer
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.parameters import Interval
-from covey.selectors.crs import CRS, takes_collection
-from covey.selectors.fitting import whole_or_nothing
+from covey.selectors.crs import CRS
+from covey.selectors.fitting import fits_collection, whole_or_nothing
 from covey.selectors.labels import check_labels, clusters, exact_array, sorted_labels
+from covey.selectors.routing import routed, router
 from covey.selectors.state import (
     BARS,
     FEATURES,
@@ -232,6 +234,8 @@ class NearestPrototypeClassifier(
             The class of each object.
         **fit_params
             What the `fit` of the selector takes beside X and y, such as `sample_weight` and `include` of `covey.CRS`.
+            If scikit-learn's metadata routing is enabled, the selector gets what it requests by `set_fit_request`.
+            Inside of a search or cross-validation, `include` must be a mask.
 
         Returns
         -------
@@ -254,13 +258,13 @@ class NearestPrototypeClassifier(
         if isinstance(self.selector, type):
             name = self.selector.__name__
             raise TypeError(f"selector must be an instance, got the class {name}; pass {name}().")
-        selector = CRS() if self.selector is None else clone(self.selector)
+        selector = clone(self._given_selector())
         collection = collect(X, resolve(selector.similarity), self)
         y = check_labels(y, len(collection))
         if y.dtype.kind != "O":  # such arrays may hold integers that scikit-learn refuses, since no type of NumPy can
             check_classification_targets(y)
         with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
-            self.selector_ = selector.fit(collection if takes_collection(selector) else X, y, **fit_params)
+            self.selector_ = selector.fit(collection if fits_collection(selector) else X, y, **routed(self, fit_params))
         self.classes_ = sorted_labels(y)[0]
         rows = np.sort(selector.sample_indices_)
         self._remember(rows, collection.representatives(rows))
@@ -350,11 +354,27 @@ class NearestPrototypeClassifier(
         second, margins = runners_up(rows, similarities, winners)
         return Explanation(*evidence, self.classes_[second], margins)
 
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say who gets what is passed to `fit` beside X and y: the selector, as it requests.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+            The routing.
+        """
+        return router(self, self._given_selector())
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = is_precomputed(getattr(self.selector, "similarity", None))
+        # A classifier has no seed of its own, so that two fits may differ if its selector has none.
+        tags.non_deterministic = getattr(self._given_selector(), "random_state", 0) is None
         return tags
+
+    def _given_selector(self) -> Any:
+        """Return the selector of the parameters, or the default one."""
+        return CRS() if self.selector is None else self.selector
 
     def _remember(self, rows: Positions, representatives: Representatives) -> None:
         """Keep what classification needs: the representatives in the order of their rows, and the class of each."""

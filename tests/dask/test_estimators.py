@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,6 +22,9 @@ from distributed import Client, LocalCluster
 
 import covey
 import covey.dask
+from covey.selectors.cluster import Cluster
+from covey.similarity.collect import collect
+from covey.similarity.named import resolve
 from tests.dask import driver_memory, measures
 from tests.dask.measures import assert_same_state
 
@@ -349,3 +353,31 @@ def test_a_checkpoint_that_workers_do_not_see_is_refused(client, tmp_path, monke
 
 def not_seen(url):
     return False
+
+
+def test_what_needs_all_members_here_names_to_local(client):
+    selector = covey.dask.CRS(3).fit(in_parts(ROWS), LABELS)
+    model = covey.dask.NearestPrototypeClassifier(covey.dask.CRS(3)).fit(in_parts(ROWS), LABELS)
+    asking = {
+        "members": lambda: selector.members(ROWS),
+        "lazy members": lambda: selector.members(in_parts(ROWS)),
+        "stands_for": lambda: selector.prototypes_["a"].stands_for,
+        **{
+            f"{display.__name__} of {estimator}": partial(display.from_estimator, estimator, *X)
+            for display, X in ((covey.CoverageDisplay, ()), (covey.PrototypeMapDisplay, (ROWS,)))
+            for estimator in (selector, model)
+        },
+    }
+    for what, ask in asking.items():
+        with pytest.raises(TypeError, match=r"members of cluster 'a' must be .* on a Dask cluster; call to_local\(\)"):
+            ask()
+            pytest.fail(what)
+    local = selector.to_local()
+    assert local.members(ROWS)["row"].tolist() == list(range(120))
+    assert local.prototypes_["a"].stands_for.sum() > 0
+
+
+def test_select_needs_neither_a_fit_nor_a_cluster():
+    whole = Cluster(0, np.arange(120), collect(ROWS, resolve("cosine")))
+    found = covey.dask.CRS(3).select(whole, np.random.default_rng(0))
+    assert found.indices.tolist() == covey.CRS(3).select(whole, np.random.default_rng(0)).indices.tolist()

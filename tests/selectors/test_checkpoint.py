@@ -149,11 +149,11 @@ def test_a_run_that_dies_between_clusters_begins_with_the_next_one(tmp_path, mon
     expected = made("ds3", similarity).fit(objects, Y)
     select, labels = covey.DS3._select_with_details, []
 
-    def stopped(self, cluster, rng):
+    def stopped(self, cluster, rng, wishes):
         labels.append(cluster.label)
         if len(labels) == 2:
             raise KeyboardInterrupt
-        return select(self, cluster, rng)
+        return select(self, cluster, rng, wishes)
 
     monkeypatch.setattr(covey.DS3, "_select_with_details", stopped)
     with pytest.raises(KeyboardInterrupt):

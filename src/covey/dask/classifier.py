@@ -24,6 +24,7 @@ from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.extras import require
 from covey.selectors.fitting import whole_or_nothing
 from covey.selectors.labels import exact_array
+from covey.selectors.routing import routed
 from covey.similarity.collection import Collection
 from covey.similarity.named import resolve
 
@@ -95,7 +96,7 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         y : dask collection, list of delayed objects or sequence of labels
             The class of each object.
         **fit_params
-            What the `fit` of the selector takes beside X and y.
+            None, because `covey.dask.CRS.fit` takes nothing beside X and y.
 
         Returns
         -------
@@ -110,9 +111,9 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
                 f"selector must be a covey.dask.CRS or None, got {self.selector!r}; for other selectors, use "
                 "covey.NearestPrototypeClassifier in one process."
             )
-        selector = CRS() if self.selector is None else clone(self.selector)
+        selector = clone(self._given_selector())
         with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
-            self.selector_ = selector.fit(X, y, **fit_params)
+            self.selector_ = selector.fit(X, y, **routed(self, fit_params))
         labels = np.empty(len(selector.prototypes_), dtype=object)
         labels[:] = list(selector.prototypes_)
         self.classes_ = exact_array(labels)
@@ -253,6 +254,9 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         """
         check_is_fitted(self)
         return self._model(self.selector_.to_local())
+
+    def _given_selector(self) -> CRS:
+        return CRS() if self.selector is None else self.selector
 
     def _model(self, selector: Any) -> local.NearestPrototypeClassifier:
         """Return a plain classifier with the state of this one and the given fitted selector."""

@@ -94,7 +94,8 @@ class CRS(local.CRS):
         The selected rows of X. They are grouped by cluster and stand in the order in which they were picked.
     prototypes_ : dict
         The `Prototype` of each label. Its `members` and `covered_by` are dask arrays, which live on the cluster. Use
-        `to_local` to get them as NumPy arrays.
+        `to_local` to get them as NumPy arrays. What needs them in this process, such as the method `members`, the
+        attribute `stands_for` of a prototype and the displays, raises a TypeError that says so.
     n_evaluations_ : int
         How many similarities were computed, by all tasks whose results count.
     n_repeated_evaluations_ : int
@@ -253,7 +254,7 @@ class CRS(local.CRS):
                 "process."
             )
 
-    def fit_resample(self, X: Any, y: Any = None) -> tuple[Any, Any]:
+    def fit_resample(self, X: Any, y: Any = None, **fit_params: Any) -> tuple[Any, Any]:
         """Fit, and return the selected objects and their labels, which are few, as local ones.
 
         Parameters
@@ -262,6 +263,8 @@ class CRS(local.CRS):
             The objects, as in `fit`.
         y : dask collection, list of delayed objects or sequence of labels, optional
             The labels, as in `fit`.
+        **fit_params
+            None, because `fit` takes nothing beside X and y.
 
         Returns
         -------
@@ -270,7 +273,7 @@ class CRS(local.CRS):
         y_selected : array or None
             Their labels, or None if `y` is None.
         """
-        self.fit(X, y)
+        self.fit(X, y, **fit_params)
         positions = np.searchsorted(self._representatives.rows, self.sample_indices_)
         objects = self._representatives.take(positions).objects
         if y is None:

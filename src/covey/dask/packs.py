@@ -42,7 +42,6 @@ def fit_pack(pack: Pack, selector: Any, generators: dict[int, np.random.Generato
     `selector` is a `covey.CRS`. `generators` holds the random generator of each cluster by its number. Prototypes have
     this number as label.
     """
-    selector._check_fit(len(pack.codes))
     prototypes = []
     for number, rng in generators.items():
         members = pack.collection.take(np.flatnonzero(pack.codes == number))

@@ -5,19 +5,24 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from covey.prototype import Prototype
+from covey.prototype import Prototype, check_local
 from covey.runtime.wording import some_of
 
 
 def fitted_selector(estimator: Any) -> Any:
-    """The estimator itself if it is a selector, or the selector of a classifier; refused if it is not fitted."""
+    """The estimator itself if it is a selector, or the selector of a classifier.
+
+    It is refused if it is not fitted, or if its members are on a Dask cluster.
+    """
     check_is_fitted(estimator)
     # A selector may have an attribute selector_ as well, the one inside it, which is not what is asked for.
-    selector = estimator if hasattr(estimator, "prototypes_") else getattr(estimator, "selector_", None)
+    selector: Any = estimator if hasattr(estimator, "prototypes_") else getattr(estimator, "selector_", None)
     if not hasattr(selector, "prototypes_"):
         raise TypeError(
             f"estimator must be a fitted selector or NearestPrototypeClassifier, got {type(estimator).__name__}."
         )
+    for prototype in selector.prototypes_.values():
+        check_local(prototype)
     return selector
 
 

@@ -7,7 +7,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -18,14 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from covey.arrays import Positions
 from covey.notebook import InNotebooks
-from covey.prototype import Prototype
+from covey.prototype import Prototype, check_local
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.executor import reaches_other_machines
 from covey.runtime.progress import log_to_standard_error_if_nowhere, progress
 from covey.runtime.random import generator
 from covey.selectors.cluster import Cluster
 from covey.selectors.finished import Finished
-from covey.selectors.fitting import whole_or_nothing
+from covey.selectors.fitting import takes_collection, whole_or_nothing
 from covey.selectors.labels import clusters
 from covey.selectors.members import members_of
 from covey.selectors.side_by_side import find_side_by_side
@@ -42,6 +42,7 @@ from covey.selectors.state import (
     has_indices_of_prototypes,
     names_fit_features,
 )
+from covey.selectors.wishes import Wishes, check_wishes
 from covey.similarity import precautions
 from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collect import collect
@@ -59,11 +60,15 @@ Groups = list[tuple[Hashable, Positions]]
 
 @dataclass(frozen=True)
 class Selection:
-    """What a fit has found: a prototype for each cluster, the number of evaluations, and how many all pairs take."""
+    """What a fit has found: a prototype for each cluster, the number of evaluations, and how many all pairs take.
+
+    The details of each cluster are what a selector knows about it beside the prototype.
+    """
 
     prototypes: list[Prototype]
     n_evaluations: int
     n_pairs: int
+    details: dict[Hashable, Any] = field(default_factory=dict)
 
 
 class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
@@ -128,6 +133,7 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
     }
     similarity: Any = "cosine"
 
+    @takes_collection
     @whole_or_nothing
     @with_callbacks
     def fit(self, X: Objects | Collection, y: Labels | None = None) -> Self:
@@ -153,15 +159,16 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         """
         return self._fit(X, y)
 
-    def _fit(self, X: Objects | Collection, y: Labels | None, **wishes: Any) -> Self:
-        """Select representatives of each cluster. The wishes are what `_check_fit` takes."""
+    def _fit(self, X: Objects | Collection, y: Labels | None, **asked: Any) -> Self:
+        """Select representatives of each cluster. What is asked of this fit alone is what `_wishes` takes."""
         self._validate_params()
         collection = collect(X, resolve(self.similarity), self)
-        self._check_fit(len(collection), **wishes)
+        wishes = self._wishes(len(collection), **asked)
         with careful(collection, **self._precautions()) as collection:
             rng = check_random_state(seed_of(getattr(self, "random_state", None), collection.checkpoint))
-            selection = self._choose(collection, clusters(y, len(collection)), y, rng)
+            selection = self._choose(collection, clusters(y, len(collection)), y, rng, wishes)
             self._report(collection)
+        self._set_details(selection.details, len(collection))
         found = selection.prototypes
         self.prototypes_: dict[Hashable, Prototype] = {prototype.label: prototype for prototype in found}
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
@@ -213,9 +220,11 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         3    3      0               2    0.995037     2     True
         """
         check_is_fitted(self)
+        for prototype in self.prototypes_.values():
+            check_local(prototype)
         return members_of(self, collect(X, resolve(self.similarity)))
 
-    def fit_resample(self, X: Objects, y: Labels | None = None) -> tuple[Any, Any]:
+    def fit_resample(self, X: Objects, y: Labels | None = None, **fit_params: Any) -> tuple[Any, Any]:
         """Fit, and return the selected objects and their labels.
 
         Parameters
@@ -224,6 +233,8 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
             The objects, as in `fit`.
         y : sequence of labels, optional
             The labels, as in `fit`.
+        **fit_params
+            What `fit` takes beside X and y, such as `sample_weight` and `include` of `covey.CRS`.
 
         Returns
         -------
@@ -241,7 +252,7 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         >>> covey.CRS(2, similarity=shared_letters).fit_resample(words, labels)
         (['cart', 'dodge'], ['c', 'd'])
         """
-        self.fit(X, y)
+        self.fit(X, y, **fit_params)
         rows = self.sample_indices_
         return take_rows(X, rows), None if y is None else take_rows(y, rows)
 
@@ -250,6 +261,14 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = is_precomputed(self.similarity)
         return tags
+
+    def _get_metadata_request(self) -> Any:
+        """Let `fit_resample` request what `fit` requests. imbalanced-learn makes this method known to scikit-learn."""
+        requests = super()._get_metadata_request()
+        if hasattr(requests, "fit_resample"):
+            for name, alias in requests.fit.requests.items():
+                requests.fit_resample.add_request(param=name, alias=alias)
+        return requests
 
     def _restore(self) -> None:
         """Make what `fit` sets and files do not hold.
@@ -260,6 +279,8 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
     @abstractmethod
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
         """Select the representatives of one cluster.
+
+        It needs no fit, and finds what `fit` finds in a single cluster with the same random numbers.
 
         Parameters
         ----------
@@ -275,9 +296,14 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
             What ``cluster.prototype(...)`` makes from the numbers of distinct objects.
         """
 
+    def _select_alone(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        """Do what `select` promises, in a selector that defines `_select_with_details`."""
+        self._validate_params()
+        return self._select_with_details(cluster, rng, self._wishes_about(cluster))[0]
+
     def _choose(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState
-    ) -> "Selection":
+        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, wishes: Wishes
+    ) -> Selection:
         """Select the representatives of all clusters, by default of each cluster for itself.
 
         The groups are the label and the members of each cluster. If joblib's active backend reaches other machines,
@@ -286,18 +312,18 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         """
         found: list[Prototype] = []
         details: dict[Hashable, Any] = {}
-        finished = Finished(self, self._finished_parts(collection, groups))
+        finished = Finished(self, self._finished_parts(collection, groups, wishes), wishes)
         n_pairs, verbose, n_jobs = 0, getattr(self, "verbose", 0), getattr(self, "n_jobs", None)
         alone = collection.remembers or collection.checkpoint is not None or collection.similarity.failures is not None
         elsewhere = len(groups) > 1 and not alone and reaches_other_machines(n_jobs)
-        make = partial(Cluster, collection=collection, n_jobs=None if elsewhere else n_jobs, merged=self._merges())
-        made = (make(*group, **self._wishes(*group)) for group in groups)
-        answers = find_side_by_side(self, made, rng) if elsewhere else None
+        make = partial(Cluster, collection=collection, n_jobs=None if elsewhere else n_jobs, merged=wishes.merged)
+        made = (make(*group, **wishes.about(*group)) for group in groups)
+        answers = find_side_by_side(self, made, rng, wishes) if elsewhere else None
         bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
         reports = tasks(self, len(groups), collection.given, y)
         with bar, reports as callbacks, closing(answers) if answers else nullcontext():
             for number, (label, members) in enumerate(groups, start=1):
-                cluster = make(label, members, **self._wishes(label, members))
+                cluster = make(label, members, **wishes.about(label, members))
                 bar.note(f"cluster {label!r}, {number} of {len(groups)}")
                 bar.watch(partial(_done_and_total, list(found), cluster, len(collection)))
                 with callbacks.part(f"cluster {label}"):
@@ -307,18 +333,17 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
                 if verbose > 1 or (verbose == 1 and not bar.shown):
                     _log(self, answer.prototype)
                 n_pairs += answer.n_pairs
-        self._set_details(details, len(collection))
-        return Selection(found, sum(prototype.n_evaluations for prototype in found), n_pairs)
+        return Selection(found, sum(prototype.n_evaluations for prototype in found), n_pairs, details)
 
     def _precautions(self) -> dict[str, Any]:
         """Return the parameters of precautions that the selector has."""
         return {name: getattr(self, name) for name in precautions.CONSTRAINTS if hasattr(self, name)}
 
-    def _finished_parts(self, collection: Collection, groups: Groups) -> Checkpoint | None:
+    def _finished_parts(self, collection: Collection, groups: Groups, wishes: Wishes) -> Checkpoint | None:
         """Return the checkpoint if it keeps finished clusters. Refuse one that has those of another run."""
-        wishes = [{name: wish for name, wish in self._wishes(*group).items() if wish is not None} for group in groups]
+        asked = [{name: wish for name, wish in wishes.about(*group).items() if wish is not None} for group in groups]
         parameters = {"selector": type(self).__name__, **self.get_params()}
-        return precautions.finished_parts(collection, parameters, y=groups, wishes=[*filter(None, wishes)])
+        return precautions.finished_parts(collection, parameters, y=groups, wishes=[*filter(None, asked)])
 
     def _report(self, collection: Collection) -> None:
         """Set what is known about failures and about the checkpoint."""
@@ -329,11 +354,11 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         if collection.similarity.failures is not None:
             self.n_failed_ = collection.similarity.failures.n
 
-    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Any]:
-        """Do what `select` does, and also return what `_set_details` needs to know about the cluster."""
+    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator, wishes: Wishes) -> tuple[Prototype, Any]:
+        """Do what `select` does as a part of a fit, and also return what `_set_details` needs to know about it."""
         return self.select(cluster, rng), None
 
-    def _restored_details(self, details: Any, prototype: Prototype) -> Any:
+    def _restored_details(self, details: Any, prototype: Prototype, wishes: Wishes) -> Any:
         """Return the details of a cluster as a checkpoint has kept them. Raise ValueError if they cannot be true."""
         if details is not None:
             raise ValueError(f"details must be None, got {details!r}")
@@ -341,16 +366,17 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
     def _set_details(self, details: dict[Hashable, Any], n: int) -> None:
         """Set further fitted attributes from the details of each cluster. The number of all objects is n."""
 
-    def _merges(self) -> bool:
-        """Say whether equal objects are merged. It is called after `_check_fit`."""
-        return True
+    def _wishes(self, n: int, **asked: Any) -> Wishes:
+        """Return what one fit of n objects has to do, or refuse parameters that do not go with each other or with n.
 
-    def _wishes(self, label: Hashable, members: Positions) -> dict[str, Any]:
-        """Return what the user wishes about the members of a cluster, as further arguments of `Cluster`."""
-        return {}
+        `asked` are the arguments of `fit` beside X and y. All that a fit has to know beside the parameters is in this
+        value; nothing is kept on the selector until the fit is done.
+        """
+        return check_wishes(n, **asked)
 
-    def _check_fit(self, n: int, **wishes: Any) -> None:
-        """Check the parameters that depend on the number n of objects, and what the user wishes of this fit."""
+    def _wishes_about(self, cluster: Cluster) -> Wishes:
+        """Return what `select` has to do if it is called outside of a fit."""
+        return self._wishes(cluster.members.size)
 
 
 def _log(selector: Selector, prototype: Prototype) -> None:

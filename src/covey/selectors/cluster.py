@@ -250,7 +250,7 @@ class Found(NamedTuple):
     n_pairs: int
 
 
-def find(selector: Any, cluster: Cluster, rng: np.random.Generator) -> Found:
-    """Let a selector find the prototype of a cluster, in this process."""
-    prototype, details = selector._select_with_details(cluster, rng)
+def find(selector: Any, cluster: Cluster, rng: np.random.Generator, wishes: Any) -> Found:
+    """Let a selector find the prototype of a cluster in this process, as a part of a fit with these `Wishes`."""
+    prototype, details = selector._select_with_details(cluster, rng, wishes)
     return Found(prototype, details, cluster.n_pairs)

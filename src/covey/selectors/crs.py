@@ -1,6 +1,6 @@
 """CRS, cluster representatives selection: greedy coverage of the reverse neighbor graph."""
 
-from collections.abc import Hashable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
-from covey.arrays import Positions
 from covey.coverage.greedy import GAINS, ORPHANS, cover, similarities_to_coverers
 from covey.graph.above import edges_and_mean
 from covey.graph.build import METHODS, auto_neighbors, graph_and_mean
@@ -20,9 +19,9 @@ from covey.runtime.callbacks import with_callbacks
 from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Groups, Selection, Selector
 from covey.selectors.cluster import Cluster
-from covey.selectors.fitting import whole_or_nothing
-from covey.selectors.state import NOT_SAVED, ROWS_OR_NONE, FittedState
-from covey.selectors.wishes import Ranking, check_wishes
+from covey.selectors.fitting import takes_collection, whole_or_nothing
+from covey.selectors.state import ROWS_OR_NONE
+from covey.selectors.wishes import Ranking, Wishes, check_wishes
 from covey.similarity import precautions
 from covey.similarity.collection import Collection
 from covey.similarity.failures import OnError
@@ -193,7 +192,6 @@ class CRS(Selector):
         "n_jobs": [WHOLE, None],
         "verbose": ["verbose"],
     }
-    _fitted_state: ClassVar[FittedState] = {"_given": NOT_SAVED, "_asked": NOT_SAVED, "_rankings": NOT_SAVED}
 
     def __init__(
         self,
@@ -234,6 +232,7 @@ class CRS(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @takes_collection
     @whole_or_nothing
     @with_callbacks
     def fit(
@@ -258,6 +257,8 @@ class CRS(Selector):
             not be covered, and is selected only if it covers others. The homogeneity does not depend on weights.
         include : sequence of int, or mask, optional
             Rows of X that must be representatives. They are picked first. Of several equal rows the first is enough.
+            Inside of a search or cross-validation only a mask will do, because this is cut along with X. Row numbers
+            would mean other rows there, and are refused.
 
         Returns
         -------
@@ -277,28 +278,42 @@ class CRS(Selector):
         """
         return self._fit(X, y, sample_weight=sample_weight, include=include)
 
-    def _check_fit(self, n: int, **wishes: Any) -> None:
-        self._given = None if isinstance(self.graph, str) else given_edges(self.graph)
-        if self._given is not None and self._given.shape[0] != n:
+    def _wishes(self, n: int, **asked: Any) -> Wishes:
+        wishes = self._checked(check_wishes(n, size=self.size, **asked))
+        if wishes.given is not None and wishes.given.shape[0] != n:
             raise ValueError(
-                f"graph must have one row for each of the {n} objects of X, got {self._given.shape[0]}; "
+                f"graph must have one row for each of the {n} objects of X, got {wishes.given.shape[0]}; "
                 "make it from the same X."
             )
-        if self.n_neighbors is None and self.threshold is None and self._given is None:
+        return wishes
+
+    def _wishes_about(self, cluster: Cluster) -> Wishes:
+        # The cluster brings its weights and the rows to include. A graph may have more rows than the cluster.
+        wishes = self._checked(check_wishes(cluster.members.size, size=self.size))
+        last = int(cluster.members[-1])
+        if wishes.given is not None and wishes.given.shape[0] <= last:
+            raise ValueError(
+                f"graph must have one row for each object of X, got {wishes.given.shape[0]}, but row {last} of X is in "
+                "the cluster; make it from the same X."
+            )
+        return wishes.sized_for([cluster])
+
+    def _checked(self, wishes: Wishes) -> Wishes:
+        """Add the edges of a finished graph to wishes. Refuse parameters that do not go with each other."""
+        given = None if isinstance(self.graph, str) else given_edges(self.graph)
+        if self.n_neighbors is None and self.threshold is None and given is None:
             raise ValueError(
                 "threshold must be 'homogeneity' or a number if n_neighbors is None, because then all objects that "
                 "reach it are neighbors, got None."
             )
         if self.size is not None and self.refine:
             raise ValueError("refine looks for fewer representatives, but size says how many there are; pass one.")
-        self._asked = check_wishes(n, size=self.size, **wishes)
+        # Which objects are equal is a question to the similarity, which a finished graph may do without.
+        return replace(wishes, given=given, merged=given is None or self.threshold == "homogeneity")
 
-    def _wishes(self, label: Hashable, members: Positions) -> dict[str, Any]:
-        return self._asked.about(label, members)
-
-    def _restored_details(self, details: Any, prototype: Prototype) -> Any:
-        if self._asked.size is None:
-            return super()._restored_details(details, prototype)
+    def _restored_details(self, details: Any, prototype: Prototype, wishes: Wishes) -> Any:
+        if wishes.size is None:
+            return super()._restored_details(details, prototype, wishes)
         ranking = Ranking(*details)
         first = ROWS_OR_NONE.check("details", ranking.first_covered_by)
         if first.shape != prototype.members.shape or not np.isin(first, np.append(prototype.indices, -1)).all():
@@ -311,35 +326,25 @@ class CRS(Selector):
             raise ValueError("details must be one similarity for each of the indices")
         return ranking
 
-    def _set_details(self, details: dict[Hashable, Any], n: int) -> None:
-        self._rankings: dict[Hashable, Any] = details
-
     def _choose(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState
+        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, wishes: Wishes
     ) -> Selection:
         """Select the representatives of all clusters; keep the best of all if their number is limited."""
-        merged = self._merges()
-        self._asked = self._asked.sized_for(
-            [Cluster(*group, collection, merged=merged, **self._wishes(*group)) for group in groups]
-        )
-        selection = super()._choose(collection, groups, y, rng)
+        made = [Cluster(*group, collection, merged=wishes.merged, **wishes.about(*group)) for group in groups]
+        wishes = wishes.sized_for(made)
+        selection = super()._choose(collection, groups, y, rng, wishes)
         found = selection.prototypes
-        if self._asked.size is not None:
-            found = self._asked.best_of(found, list(self._rankings.values()), self.gain)
-        self._rankings = {}
-        return Selection(self._asked.in_given_units(found), selection.n_evaluations, selection.n_pairs)
-
-    def _merges(self) -> bool:
-        """Merge equal objects, unless a graph is given and the similarity is not needed for the threshold either."""
-        return self._given is None or self.threshold == "homogeneity"
+        if wishes.size is not None:
+            found = wishes.best_of(found, list(selection.details.values()), self.gain)
+        return replace(selection, prototypes=wishes.in_given_units(found))
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        return self._select_with_details(cluster, rng)[0]
+        return self._select_alone(cluster, rng)
 
-    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Any]:
+    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator, wishes: Wishes) -> tuple[Prototype, Any]:
         """Return the prototype, and if the number of representatives is limited, its ranking."""
-        graph, homogeneity = self._graph(cluster, rng)
-        size = self._asked.size
+        graph, homogeneity = self._graph(cluster, rng, wishes.given)
+        size = wishes.size
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
         covered = cover(
             graph,
@@ -368,16 +373,18 @@ class CRS(Selector):
         first = np.where(first >= 0, cluster.rows[first], -1)
         return prototype, Ranking(first, similarities_to_coverers(graph, covered))
 
-    def _graph(self, cluster: Cluster, rng: np.random.Generator) -> tuple[NeighborGraph | sp.csr_array, float]:
-        """Return the cluster's graph and its homogeneity."""
+    def _graph(
+        self, cluster: Cluster, rng: np.random.Generator, given: sp.csr_array | None
+    ) -> tuple[NeighborGraph | sp.csr_array, float]:
+        """Return the cluster's graph, which is a part of the given one if there is one, and its homogeneity."""
         space, multiplicity = cluster.space, cluster.multiplicity
-        if self._given is not None:
-            graph = edges_among(self._given, cluster.members, cluster.kinds)
+        if given is not None:
+            graph = edges_among(given, cluster.members, cluster.kinds)
             graph = graph if self.n_neighbors is None else NeighborGraph.from_csr(graph, self._k(space))
             if self.threshold != "homogeneity":
                 return graph, np.nan
             homogeneity, scored = mean_similarity(space, multiplicity, rng)
-            _check_same_similarity(cluster, self._given, scored)
+            _check_same_similarity(cluster, given, scored)
             return graph, homogeneity.value
         if self.n_neighbors is None:
             threshold = None if self.threshold == "homogeneity" else float(self.threshold)  # type: ignore[arg-type]
@@ -389,14 +396,6 @@ class CRS(Selector):
     def _k(self, space: Space) -> int:
         """Return the number of neighbors of each object in a space."""
         return auto_neighbors(space.n_left) if self.n_neighbors == "auto" else int(self.n_neighbors)  # type: ignore[arg-type]
-
-
-def takes_collection(selector: Any) -> bool:
-    """Say whether a selector has one of covey's own `fit`s, which take a prepared collection as X.
-
-    A selector with another `fit` expects X as the user has passed it.
-    """
-    return getattr(type(selector), "fit", None) in (Selector.fit, CRS.fit)
 
 
 def _check_same_similarity(cluster: Cluster, given: sp.csr_array, scored: ScoredPairs | None) -> None:

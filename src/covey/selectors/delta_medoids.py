@@ -29,6 +29,7 @@ from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.delta_medoids_pairs import BLOCK, EvaluatedSimilarities
 from covey.selectors.state import COUNT, Facts, FittedState, Rule
+from covey.selectors.wishes import Wishes
 from covey.similarity import precautions
 from covey.similarity.failures import OnError
 from covey.similarity.mean import as_threshold, mean_similarity
@@ -190,9 +191,11 @@ class DeltaMedoids(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        return self._select_with_details(cluster, rng)[0]
+        return self._select_alone(cluster, rng)
 
-    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, tuple[int, str]]:
+    def _select_with_details(
+        self, cluster: Cluster, rng: np.random.Generator, wishes: Wishes
+    ) -> tuple[Prototype, tuple[int, str]]:
         """Return the prototype, the number of iterations, and what ended them."""
         space, multiplicity = cluster.space, cluster.multiplicity
         evaluated = EvaluatedSimilarities(space, "use covey.CRS, whose memory grows with n")
@@ -211,7 +214,7 @@ class DeltaMedoids(Selector):
         )
         return prototype, (n_iter, stopped_by)
 
-    def _restored_details(self, details: Any, prototype: Prototype) -> tuple[int, str]:
+    def _restored_details(self, details: Any, prototype: Prototype, wishes: Wishes) -> tuple[int, str]:
         n_iter, stopped_by = details
         if stopped_by not in STOPPED_BY:
             raise ValueError(f"the iterations cannot have been ended by {stopped_by!r}")

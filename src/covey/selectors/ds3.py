@@ -28,6 +28,7 @@ from covey.selectors import ds3_admm, ds3_facility
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
 from covey.selectors.state import COUNT, NUMBER, ROWS, WEIGHTS, Facts, FittedState, n_objects
+from covey.selectors.wishes import Wishes
 from covey.similarity import precautions
 from covey.similarity.failures import OnError
 from covey.similarity.precautions import Path
@@ -243,14 +244,17 @@ class DS3(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_fit(self, n: int, **wishes: Any) -> None:
+    def _wishes(self, n: int, **asked: Any) -> Wishes:
         if self.alpha is None and self.p == 2:
             raise ValueError("p must be inf with a budget, got 2; pass alpha for the regularised form.")
+        return super()._wishes(n, **asked)
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        return self._select_with_details(cluster, rng)[0]
+        return self._select_alone(cluster, rng)
 
-    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator) -> tuple[Prototype, Details]:
+    def _select_with_details(
+        self, cluster: Cluster, rng: np.random.Generator, wishes: Wishes
+    ) -> tuple[Prototype, Details]:
         """Return the prototype and the details of one cluster."""
         costs, homogeneity = dissimilarities(cluster.space, cluster.multiplicity, 4 if self.p == np.inf else 24)
         with one_blas_thread:  # the last bits of a product differ with the number of threads
@@ -282,7 +286,7 @@ class DS3(Selector):
         outliers = prototype.members[prototype.covered_by < 0]
         return prototype, Details(solution.n_iter, solution.gap, cluster.rows[rows], weights, outliers)
 
-    def _restored_details(self, details: Any, prototype: Prototype) -> Details:
+    def _restored_details(self, details: Any, prototype: Prototype, wishes: Wishes) -> Details:
         found = Details(*details)
         rows, outliers = ROWS.check("rows", found.rows), ROWS.check("outliers", found.outliers)
         weights = WEIGHTS.check("weights", found.weights)

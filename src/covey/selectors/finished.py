@@ -11,6 +11,7 @@ import numpy as np
 from covey.prototype import Prototype
 from covey.selectors.cluster import Cluster, Found, find
 from covey.selectors.state import COUNT, PROTOTYPE_FACTS, PROTOTYPE_FIELDS, check_facts, check_fields
+from covey.selectors.wishes import Wishes
 from covey.similarity.checkpoint import Checkpoint
 from covey.storage.arrays import pack_arrays, unpack_arrays
 
@@ -26,21 +27,22 @@ class Finished:
     Without a checkpoint, nothing is kept.
     """
 
-    def __init__(self, selector: Any, checkpoint: Checkpoint | None) -> None:
-        self._selector, self._checkpoint = selector, checkpoint
+    def __init__(self, selector: Any, checkpoint: Checkpoint | None, wishes: Wishes) -> None:
+        self._selector, self._checkpoint, self._wishes = selector, checkpoint, wishes
 
     def get(self, cluster: Cluster, number: int, rng: np.random.Generator) -> Found:
         """Return what was found in the cluster with this number, or let the selector find it now."""
         if self._checkpoint is None:
-            return find(self._selector, cluster, rng)
+            return find(self._selector, cluster, rng, self._wishes)
         name = f"cluster {number}"
         if name not in self._checkpoint.results:
-            found = find(self._selector, cluster, rng)
+            found = find(self._selector, cluster, rng, self._wishes)
             self._checkpoint.finish(name, to_bytes(found))
             return found
         try:
             found = from_bytes(self._checkpoint.results[name], cluster)
-            found = found._replace(details=self._selector._restored_details(found.details, found.prototype))
+            details = self._selector._restored_details(found.details, found.prototype, self._wishes)
+            found = found._replace(details=details)
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise self._checkpoint.damaged("a finished cluster cannot be true") from error
         self._checkpoint.n_saved += found.prototype.n_evaluations

@@ -1,4 +1,4 @@
-"""A fit either succeeds as a whole or changes nothing."""
+"""What `fit` methods have in common: each succeeds as a whole or changes nothing, and some take a collection as X."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -21,3 +21,14 @@ def whole_or_nothing(fit: Method) -> Method:
             raise
 
     return cast(Method, fit_whole)
+
+
+def takes_collection(fit: Method) -> Method:
+    """Decorate a `fit` that takes a prepared `Collection` as X, so that what is prepared is not prepared again."""
+    fit.takes_collection = True  # type: ignore[attr-defined]
+    return fit
+
+
+def fits_collection(selector: Any) -> bool:
+    """Say whether the `fit` of a selector takes a collection. Another one expects X as the user has passed it."""
+    return getattr(getattr(type(selector), "fit", None), "takes_collection", False) is True

@@ -4,7 +4,8 @@
 2. A neighbor graph of all objects of all classes says which objects a candidate would serve (`sharpened_lists.py`).
 3. Every object is compared with all representatives, which gives its margin (`sharpened_representatives.py`).
 4. In each round every representative is exchanged for the object, of any class, with which the nearest representative
-   errs least (`sharpened_search.py`). Rounds end when the loss hardly falls any more.
+   errs least (`sharpened_search.py`), unless it must be a representative. Rounds end when the loss hardly falls any
+   more.
 """
 
 import logging
@@ -12,34 +13,38 @@ import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.validation import has_fit_parameter
 
 from covey.arrays import Floats, Integers, Positions
 from covey.graph.build import build, choose_method
 from covey.graph.lists import NeighborLists
 from covey.prototype import Prototype
-from covey.runtime.callbacks import tasks
+from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.parameters import WHOLE, Interval
 from covey.runtime.progress import Bar, progress
 from covey.runtime.random import generator
 from covey.selectors.base import Groups, Selection, Selector
 from covey.selectors.cluster import Cluster
-from covey.selectors.crs import CRS, takes_collection
+from covey.selectors.crs import CRS
+from covey.selectors.fitting import fits_collection, takes_collection, whole_or_nothing
+from covey.selectors.routing import is_routing, routed, router
 from covey.selectors.sharpened_lists import NEAR, POOLED_FROM, Lists, in_both_directions, no_lists
 from covey.selectors.sharpened_representatives import RepresentativeSet
 from covey.selectors.state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
-from covey.selectors.wishes import size_in_rows, warn_if_fewer
+from covey.selectors.wishes import Wishes, check_wishes, warn_if_fewer
 from covey.similarity import precautions
 from covey.similarity.collection import Collection
 from covey.similarity.failures import OnError
 from covey.similarity.precautions import Path
 from covey.similarity.remembered import remembered
 from covey.similarity.space import Space
-from covey.similarity.types import Labels
+from covey.similarity.types import Labels, Objects
 
 logger = logging.getLogger("covey")
 
@@ -55,6 +60,10 @@ is close to the border. benchmarks/SHARPENING.md shows what both together reach;
 
 MAX_ROUNDS = 5
 """The most rounds by default. Rounds mostly end before, by the next number; no table of other values was kept."""
+
+ONE_CLASS = (
+    "Sharpened needs at least two classes to tell apart, got one; the choice of the inner selector is left as it is."
+)
 
 LEAST_FALL = 0.015
 """Rounds end when one lowers the loss by less than this share. Further rounds take as long as the first ones and lower
@@ -76,7 +85,7 @@ class Sharpened(Selector):
     size : int or float, default=None
         How many representatives there are in all: a number of at least the number of classes, or a share of all objects
         in (0, 1). By default there are as many as the inner selector has chosen. How many belong to each class is not
-        fixed; each has at least one, however small the share is.
+        fixed; each has at least one, however small the share is. Rows that `fit` has to include count among them.
     temperature : float or "auto", default="auto"
         How smoothly errors are counted. An object whose margin is m counts as 1 / (1 + exp(m / temperature)) errors.
         "auto" takes .3 times the median size of the margins that the objects have at the beginning, or .2 times their
@@ -111,7 +120,8 @@ class Sharpened(Selector):
     Attributes
     ----------
     sample_indices_ : int array
-        The selected rows of X. They are grouped by class; in each class, those come first that stand for most objects.
+        The selected rows of X. They are grouped by class; in each class, those come first that stand for most objects,
+        or for the largest weight.
     prototypes_ : dict
         The `Prototype` of each label. Every member is covered by the most similar representative of its own class; if
         margins are listed, by the most similar one that an approximate neighbor graph has found.
@@ -125,7 +135,8 @@ class Sharpened(Selector):
         The temperature; NaN if there was nothing to exchange.
     losses_ : float array
         The loss before the first round and after each round. It is the mean error, smoothed by the temperature, of all
-        objects that are no representatives; each class counts by the square root of its size.
+        objects that are no representatives; each class counts by the square root of its size. With weights, it is the
+        weighted mean, and the size of a class is the sum of its weights.
     n_evaluations_ : int
         How many similarities were computed, those of the inner selector included. A function of your own is never asked
         for the same pair twice. A compiled similarity may be, because that takes less time than to remember it; each
@@ -197,6 +208,8 @@ class Sharpened(Selector):
         "losses_": WEIGHTS,
     }
     _scanned: ClassVar[str] = "pairs"
+    # What is routed to this selector is asked for by the one inside it, which may also say that it does not want it.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_weight": True, "include": True}
 
     def __init__(
         self,
@@ -227,6 +240,68 @@ class Sharpened(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @takes_collection
+    @whole_or_nothing
+    @with_callbacks
+    def fit(
+        self,
+        X: Objects | Collection,
+        y: Labels | None = None,
+        *,
+        sample_weight: Any = None,
+        include: Any = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Select representatives that tell the classes apart.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or sequence of objects
+            The objects. With ``similarity="precomputed"`` it is a square matrix of similarities.
+        y : sequence of labels, optional
+            The class of each object. By default all objects are one class, and there is nothing to tell apart.
+        sample_weight : sequence of numbers, optional
+            How much the error of each object counts in the loss. An object of weight 2 counts as two equal objects do.
+            By default each counts 1. An object of weight 0 may still be a representative.
+        include : sequence of int, or mask, optional
+            Rows of X that must be representatives. No round exchanges or drops them. They count in `size`. Of several
+            equal rows the first is enough. Inside of a search or cross-validation only a mask will do; see
+            `covey.CRS.fit`.
+        **fit_params
+            What else the `fit` of the inner selector takes.
+
+        Returns
+        -------
+        Sharpened
+            The selector itself.
+
+        Notes
+        -----
+        The inner selector gets `sample_weight` and `include`, too, if its `fit` takes them; if it does not take
+        `include`, the rows are added to its choice. If scikit-learn's metadata routing is enabled, it gets what it
+        requests by `set_fit_request`.
+
+        Examples
+        --------
+        >>> import covey
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> selector = covey.Sharpened(covey.CRS(10), size=6, random_state=0).fit(X, y, include=[7, 120])
+        >>> selector.sample_indices_.size, {7, 120} <= set(selector.sample_indices_.tolist())
+        (6, True)
+        """
+        return self._fit(X, y, sample_weight=sample_weight, include=include, fit_params=fit_params)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say who gets what is passed to `fit` beside X and y: this selector, and the one inside it as it requests.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+            The routing.
+        """
+        return router(self, self._inner())
+
     @property
     def similarity(self) -> Any:
         """The similarity of the inner selector."""
@@ -240,8 +315,38 @@ class Sharpened(Selector):
         return {name: inner[name] if value == left_open[name] else value for name, value in own.items()}
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        # The inner selector decides alone, because there is nothing to tell a single cluster apart from.
+        """Return what the inner selector selects, because there is nothing to tell a single cluster apart from.
+
+        Parameters
+        ----------
+        cluster : Cluster
+            The objects of one class. `fit` is needed to see those of other classes.
+        rng : numpy.random.Generator
+            Where the inner selector draws from.
+
+        Returns
+        -------
+        Prototype
+            The choice of the inner selector.
+
+        Warns
+        -----
+        UserWarning
+            Always, as `fit` warns of a single class.
+        """
+        self._validate_params()
+        warnings.warn(ONE_CLASS, stacklevel=2)
         return self._inner().select(cluster, rng)
+
+    def _wishes(self, n: int, **asked: Any) -> Wishes:
+        fit_params = asked.pop("fit_params")
+        own = {name: value for name, value in asked.items() if value is not None}
+        if not is_routing():
+            inner = self._inner()
+            fit_params = {**{name: own[name] for name in own if has_fit_parameter(inner, name)}, **fit_params}
+        else:
+            fit_params = routed(self, {**own, **fit_params})
+        return replace(check_wishes(n, size=self.size, **asked), for_inner=fit_params)
 
     def _inner(self) -> Selector:
         """Return a copy of the inner selector. What it leaves open is taken from the own parameters."""
@@ -251,51 +356,47 @@ class Sharpened(Selector):
         return inner.set_params(**{name: value for name, value in own.items() if name in left_open})
 
     def _choose(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState
+        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, wishes: Wishes
     ) -> Selection:
-        asked = self._size(len(collection), len(groups))
         known = remembered(collection.prepared())
+        objects = Labelled.of(known, groups, self.n_jobs, wishes)
+        asked = wishes.sized_for(objects.clusters).size
         inner = self._inner()
         if "random_state" in inner.get_params() and inner.get_params()["random_state"] is None:
             inner.set_params(random_state=rng.randint(2**31 - 1))
         with tasks(self, 1, collection.given, y) as callbacks, callbacks.part("selector", inner):
-            if not takes_collection(inner) and "checkpoint" in inner.get_params():
+            if not fits_collection(inner) and "checkpoint" in inner.get_params():
                 inner.set_params(checkpoint=None)  # this fit uses it
-            self.selector_ = inner.fit(known if takes_collection(inner) else collection.given, y)
-        objects = Labelled.of(known, groups, self.n_jobs)
-        start = objects.start(inner)
+            X = known if fits_collection(inner) else collection.given
+            self.selector_ = inner.fit(X, y, **wishes.for_inner)
+        chosen = objects.start(inner)
+        start = np.union1d(chosen, objects.included)
         size = min(start.size if asked is None else asked, objects.rows.size)
         self.sharpened_, self.temperature_, self.losses_ = False, np.nan, np.empty(0)
         if len(groups) < 2:
-            warnings.warn(
-                "Sharpened needs at least two classes to tell apart, got one; the choice of the inner selector is left "
-                "as it is.",
-                stacklevel=4,
-            )
+            warnings.warn(ONE_CLASS, stacklevel=4)
+            if start.size > chosen.size:
+                raise ValueError(
+                    f"include needs at least two classes, got one, because {type(inner).__name__} has chosen without "
+                    "the rows to include and its choice is left as it is."
+                )
         else:
             warn_if_fewer(asked or size, size, "equal objects of a class count once")
-            if self._exceeds(size) or min(size, start.size) < objects.rows.size:
-                return self._sharpen(objects, start, size, generator(rng))
+            if self._exceeds(size) or min(size, chosen.size) < objects.rows.size:
+                return self._sharpen(objects, chosen, start, size, generator(rng))
         return Selection(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
-
-    def _size(self, n: int, n_classes: int) -> int | None:
-        """Return how many representatives of n objects are asked for, or None if the inner selector decides this."""
-        if self.size is None:
-            return None
-        size = size_in_rows(self.size, n, n_classes)
-        if size < n_classes:
-            raise ValueError(
-                f"size must allow for one representative of each of the {n_classes} classes, got {self.size!r}, which "
-                f"is {size} of {n} objects."
-            )
-        return size
 
     def _exceeds(self, size: int) -> bool:
         """Say whether the inner selector has chosen more rows than are asked for, if only because some are equal."""
         return self.size is not None and self.selector_.sample_indices_.size > size
 
-    def _sharpen(self, objects: "Labelled", start: Positions, size: int, rng: np.random.Generator) -> Selection:
-        """Exchange the representatives to start with until this hardly helps any more."""
+    def _sharpen(
+        self, objects: "Labelled", chosen: Positions, start: Positions, size: int, rng: np.random.Generator
+    ) -> Selection:
+        """Exchange the representatives to start with until this hardly helps any more.
+
+        These are the objects that the inner selector has chosen, and those to include.
+        """
         with progress(type(self).__name__, None, "evaluations", shown=self.verbose > 0) as bar:
             space = objects.collection.space(self.n_jobs)
             bar.note("neighbors of all classes")
@@ -305,7 +406,8 @@ class Sharpened(Selector):
             pooled = few and space.screened and self.margins == "exact"
             lists = no_lists(objects.rows.size) if pooled else nearest_of_all(objects.collection, space, k, rng)
             labelled = (objects.collection, objects.classes, objects.weights)
-            found = RepresentativeSet(*labelled, lists, start, self.n_jobs, compared=self.margins == "exact")
+            compared = self.margins == "exact"
+            found = RepresentativeSet(*labelled, lists, start, self.n_jobs, compared, kept=objects.included)
             n_before = self.selector_.n_evaluations_ + space.n_evaluations
             bar.watch(lambda: (n_before + found.n_evaluations, None))
             self.temperature_ = self._temperature(found)
@@ -314,7 +416,7 @@ class Sharpened(Selector):
                     found.draw_pool(k, rng)
                 found.resize(size, self.temperature_)
             self._exchange(found, k if pooled else None, rng, bar)
-        self.sharpened_ = self._exceeds(size) or not np.array_equal(found.indices, start)
+        self.sharpened_ = self._exceeds(size) or not np.array_equal(found.indices, chosen)
         made = objects.prototypes(found, self.selector_) if self.sharpened_ else [*self.selector_.prototypes_.values()]
         n_evaluations = n_before + found.n_evaluations
         if space.cheap or space.screened:  # pairs are computed again there, but each of them counts at most once
@@ -364,10 +466,15 @@ class Labelled:
     clusters: list[Cluster]
 
     @classmethod
-    def of(cls, collection: Collection, groups: Groups, n_jobs: int | None) -> "Labelled":
+    def of(cls, collection: Collection, groups: Groups, n_jobs: int | None, wishes: Wishes) -> "Labelled":
         """Merge the equal objects of each class. Those of a matrix must be equal towards the other classes, too."""
         distinct = collection.distinct()
-        return cls([Cluster(label, rows, collection, n_jobs, distinct=distinct.among(rows)) for label, rows in groups])
+        return cls(
+            [
+                Cluster(label, rows, collection, n_jobs, distinct=distinct.among(rows), **wishes.about(label, rows))
+                for label, rows in groups
+            ]
+        )
 
     @cached_property
     def n(self) -> int:
@@ -400,15 +507,22 @@ class Labelled:
 
     @cached_property
     def weights(self) -> Floats:
-        """How much the loss of each object counts: its multiplicity by the square root of the size of its class.
+        """How much the loss of each object counts: its amount by the square root of the amount of its class.
 
-        The weights add up to 1. Were all objects equal, small classes would hardly count; were all classes equal, the
-        few objects of a small class would count so much that representatives fit them by chance.
+        The amount of an object is the sum of the weights of all members that it stands for; without weights it is their
+        number. What this returns adds up to 1. Were all objects equal, small classes would hardly count; were all
+        classes equal, the few objects of a small class would count so much that representatives fit them by chance.
         """
         weights = np.empty(self.rows.size)
         for cluster in self.clusters:
-            weights[self._numbers(cluster)] = cluster.multiplicity / np.sqrt(cluster.members.size)
+            amounts = amounts_of(cluster)
+            weights[self._numbers(cluster)] = amounts / np.sqrt(amounts.sum())
         return weights / weights.sum()
+
+    @cached_property
+    def included(self) -> Positions:
+        """The objects that must be representatives, in ascending order."""
+        return np.sort(np.concatenate([self._numbers(cluster)[cluster.included] for cluster in self.clusters]))
 
     def start(self, selector: Selector) -> Positions:
         """The objects that a selector has chosen. Of equal objects it may have chosen several, which are one here."""
@@ -426,13 +540,13 @@ class Labelled:
             place_of: Integers = np.full(self.rows.size, -1, dtype=np.int64)
             place_of[numbers] = np.arange(numbers.size)
             covered_by = place_of[best[numbers]]
-            n_covered: Floats = np.bincount(covered_by, cluster.multiplicity, numbers.size).astype(np.float64)
+            covered: Floats = np.bincount(covered_by, amounts_of(cluster), numbers.size).astype(np.float64)
             indices = np.flatnonzero(chosen[numbers])
-            indices = indices[np.argsort(-n_covered[indices], kind="stable")]
+            indices = indices[np.argsort(-covered[indices], kind="stable")]
             before = selector.prototypes_[cluster.label]
             made = cluster.prototype(
                 indices=indices,
-                gains=n_covered[indices],
+                gains=covered[indices],
                 covered_by=covered_by,
                 homogeneity=before.homogeneity,
                 threshold=before.threshold,
@@ -443,6 +557,11 @@ class Labelled:
     def _numbers(self, cluster: Cluster) -> Positions:
         """The number of each distinct object of a cluster among those of all classes."""
         return np.searchsorted(self.rows, cluster.rows)
+
+
+def amounts_of(cluster: Cluster) -> Floats:
+    """Return how much each distinct object of a cluster counts: the weight of its members, or their number."""
+    return cluster.multiplicity.astype(np.float64) if cluster.weights is None else cluster.weights
 
 
 def nearest_of_all(collection: Collection, space: Space, k: int, rng: np.random.Generator) -> Lists:

@@ -9,12 +9,13 @@ greedy picking from all clusters at once, with their graphs side by side, would 
 
 import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import column_or_1d
 
 from covey.arrays import Floats, Positions
@@ -22,6 +23,7 @@ from covey.coverage.gains import as_similarities, keys_of
 from covey.prototype import Prototype
 from covey.runtime.wording import several
 from covey.selectors.cluster import Cluster
+from covey.selectors.routing import where_rows_may_be_cut
 
 
 class Ranking(NamedTuple):
@@ -54,6 +56,12 @@ class Wishes:
         How many representatives there may be in all clusters together.
     is_share : bool
         Whether the user has given the size as a share, which means about so many.
+    given : sparse array or None
+        The edges of a finished graph of all objects.
+    merged : bool
+        Whether equal objects are merged.
+    for_inner : mapping
+        What is passed to the `fit` of a selector inside.
     """
 
     n: int
@@ -62,6 +70,9 @@ class Wishes:
     included: Positions
     size: int | None
     is_share: bool
+    given: sp.csr_array | None = None
+    merged: bool = True
+    for_inner: Mapping[str, Any] = field(default_factory=dict)
 
     def about(self, label: Any, members: Positions) -> dict[str, Any]:
         """Return what concerns the members of a cluster, as arguments of `Cluster`."""
@@ -185,6 +196,13 @@ def _check_include(include: Any, n: int) -> Positions:
                 f"include must hold True or False for each of the {n} objects of X, got {given.size} values."
             )
         return np.flatnonzero(given)
+    cutting = where_rows_may_be_cut()
+    if cutting is not None:
+        raise ValueError(
+            f"include must hold True or False for each row of X if fit is called by {cutting}, got row numbers, which "
+            "would mean other rows wherever only some rows are passed on; pass np.isin(np.arange(n), include) for the "
+            "n rows of the whole X."
+        )
     for extreme in (int(given.min()), int(given.max())):
         if not 0 <= extreme < n:
             raise ValueError(f"include must hold numbers of rows of X, from 0 to {n - 1}, got {extreme}.")
@@ -219,8 +237,9 @@ def first_of(prototype: Prototype, n: int, first_covered_by: Positions, weights:
     """
     kept = prototype.indices[:n]
     covered_by = np.where(np.isin(first_covered_by, kept), first_covered_by, -1)
-    themselves = np.isin(prototype.members, kept)
-    covered_by[themselves] = prototype.covered_by[themselves]
+    # A representative that is kept covers itself and its copies, whoever has covered them before it was picked.
+    as_before = np.isin(prototype.members, kept) | np.isin(prototype.covered_by, kept)
+    covered_by[as_before] = prototype.covered_by[as_before]
     return replace(
         prototype,
         indices=kept,
