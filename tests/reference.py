@@ -115,33 +115,62 @@ def first_of_largest(candidates, worth, margin=0):
     return candidates[worths.index(largest)]
 
 
-def greedy(lists, coverage, threshold, gain="similarity", on_orphan="self", own=None, multiplicities=None, margin=0):
-    """(picked, gains, covered_by) by recomputing every gain from the sets at every step."""
+def greedy(
+    lists,
+    coverage,
+    threshold,
+    gain="similarity",
+    on_orphan="self",
+    own=None,
+    multiplicities=None,
+    margin=0,
+    *,
+    weights=None,
+    include=(),
+    size=None,
+):
+    """(picked, gains, covered_by) by recomputing every gain from the sets at every step.
+
+    `weights` count instead of multiplicities. The objects of `include` are picked first. With a `size`, so many are
+    picked; where nothing is left to cover, those follow that are least similar to what covers them.
+    """
     n = len(lists)
     edges = covers(lists, threshold)
     own = [1.0] * n if own is None else own
     times = [1] * n if multiplicities is None else multiplicities
+    counts = times if weights is None else [on_paper(float(weight)) for weight in weights]
     orphans = {x for x in range(n) if times[x] == 1 and not any(x in covered for covered in edges)}
 
     def weight(x, similarity):
-        return times[x] * (max(on_paper(float(similarity)), 0) if gain == "similarity" else 1)
+        return counts[x] * (max(on_paper(float(similarity)), 0) if gain == "similarity" else 1)
 
     def worth(r, uncovered):
         itself = weight(r, own[r]) if r in uncovered and not (on_orphan == "outlier" and r in orphans) else 0
         return itself + sum(weight(x, s) for x, s in edges[r].items() if x in uncovered)
 
     uncovered, picked, gains, covered_by = set(range(n)), [], [], [-1] * n
-    while sum(times) - sum(times[x] for x in uncovered) < max(1, math.ceil(coverage * sum(times) - 1e-9)):
+    enough = sum(counts) * (on_paper(float(coverage)) if size is None else 1)
+    most = n if size is None else size
+    first = list(include)
+    while first or (sum(counts) - sum(counts[x] for x in uncovered) < enough and len(picked) < most):
         left = [r for r in range(n) if r not in picked]
-        if picked and not any(worth(r, uncovered) for r in left):
+        if first:
+            best = first.pop(0)
+        elif picked and not any(worth(r, uncovered) for r in left):
             break
-        best = first_of_largest(left, lambda r: worth(r, uncovered), margin)  # noqa: B023
+        else:
+            best = first_of_largest(left, lambda r: worth(r, uncovered), margin)  # noqa: B023
         gains.append(float(worth(best, uncovered)))
         picked.append(best)
         for x in {best, *edges[best]} & uncovered:
             covered_by[x] = best
-        covered_by[best] = best
         uncovered -= {best, *edges[best]}
+    if size is not None:
+        spare = [x for x in range(n) if x not in picked and covered_by[x] >= 0 and counts[x]]
+        more = sorted(spare, key=lambda x: (edges[covered_by[x]][x], x))[: max(size - len(picked), 0)]
+        picked, gains = picked + more, gains + [0.0] * len(more)
+    for r in picked:
+        covered_by[r] = r
     return picked, gains, covered_by
 
 

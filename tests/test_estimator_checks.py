@@ -14,6 +14,7 @@ import covey
     [
         covey.CRS(),
         covey.CRS(gain="count"),
+        covey.CRS(size=0.2),
         covey.NearestPrototypeClassifier(covey.CRS(random_state=0)),
         covey.NearestPrototypeClassifier(covey.CRS(gain="count", random_state=0)),
         covey.RandomSelector(),

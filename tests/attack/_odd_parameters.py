@@ -9,12 +9,12 @@ X = np.array([[0, 1, 1], [1, 1, 0], [1, 0, 1], [0, 0, 1], [1, 1, 1], [1, 0, 0], 
 Y = [0, 1, 0, 1, 0, 1, 0]
 N = len(X)
 
-NO_NUMBER = [None, "one", [1], {}, object(), 1j, np.array([1.0, 2.0]), np.nan]
-NO_WHOLE = [*NO_NUMBER, 1.5, np.inf, np.float64(2.5)]
+NO_NUMBER = [None, "one", [1], {}, object(), 1j, np.array([1.0, 2.0]), np.nan, True, 10**400]
+NO_WHOLE = [*NO_NUMBER[:-1], 1.5, np.inf, np.float64(2.5)]
 NO_NAME = [None, "none such", 5, ["self"], object(), b"count"]
 NO_FLAG = [None, "yes", 2, [True], object()]
 NO_SEED = ["seed", -1, 1.5, [1], object(), 2**40]
-NO_JOBS = ["two", 1.5, [2], object(), 0]
+NO_JOBS = ["two", 1.5, [2], object(), 0, True]
 NO_SIMILARITY = [None, "none such", 5, ["cosine"], {}, object(), "Cosine", X]
 
 
@@ -56,7 +56,7 @@ _COVER = {
     "on_orphan": NO_NAME,
     "refine": NO_FLAG,
 }
-NO_COUNT = ["one", [1], object(), 1j, np.nan, np.inf, 1.5]
+NO_COUNT = ["one", [1], object(), 1j, np.nan, np.inf, 1.5, True]
 """None and a dict may mean something where a count is asked for."""
 
 PARAMETERS = {
@@ -64,6 +64,7 @@ PARAMETERS = {
         "n_neighbors": [*NO_COUNT, 0, -1],
         "threshold": [*NO_NUMBER[1:], np.inf],
         "graph": [None, "exactly", OTHER_SIZE, *BROKEN_GRAPHS],
+        "size": [*NO_COUNT, 0, 1, -1, 1.0],
         **_COVER,
         **_DESCENT,
         **_SELECTOR,
@@ -100,7 +101,7 @@ PARAMETERS = {
     "KeepAll": _SELECTOR,
     "Sharpened": {
         "selector": [5, "CRS", object(), covey.CRS, [covey.CRS()]],
-        "size": [*NO_NUMBER[1:], 0, 1, -1, 1.0, 0.01, 1.5, np.inf],
+        "size": [*NO_COUNT, 0, 1, -1, 1.0],
         "temperature": [*NO_NUMBER, 0, -1],
         "n_neighbors": [*NO_WHOLE, 0],
         "margins": NO_NAME,
@@ -110,6 +111,8 @@ PARAMETERS = {
         **_PARALLEL,
     },
     "homogeneity": {"similarity": NO_SIMILARITY, "n_pairs": [*NO_WHOLE, 0, 1], **_SEEDED},
+    "threshold_graph": {"threshold": NO_NUMBER, "similarity": NO_SIMILARITY, **_PARALLEL},
+    "find_clusters": {"n_clusters": [*NO_COUNT, 0, N + 1], "n_neighbors": [*NO_WHOLE, 0], "similarity": NO_SIMILARITY},
     "neighbor_graph": {
         "n_neighbors": [*NO_WHOLE, 0, -1],
         "similarity": NO_SIMILARITY,
@@ -122,6 +125,9 @@ PARAMETERS = {
         "graph": BROKEN_GRAPHS,
         "threshold": [*NO_NUMBER[1:]],
         "with_itself": [1.0, "one", np.ones(N - 1), np.full(N, np.nan), np.full(N, np.inf), object(), np.ones((N, 2))],
+        "size": [*NO_COUNT, 0],
+        "sample_weight": [1.0, "one", np.ones(N - 1), np.full(N, np.nan), np.zeros(N), -np.ones(N), [10**400] * N],
+        "include": [[N], [-1], [0.5], [0, 0], "one", np.ones(N, dtype=bool)],
         **_COVER,
     },
     "cover_lower_bound": {
@@ -161,6 +167,8 @@ SELECTORS = ("CRS", "DeltaMedoids", "DS3", "RandomSelector", "KeepAll", "Sharpen
 CALLS = {
     **{name: _fit(getattr(covey, name)) for name in SELECTORS},
     "homogeneity": lambda **parameters: covey.homogeneity(X, **parameters),
+    "threshold_graph": lambda **parameters: covey.threshold_graph(X, **{"threshold": 0.5, **parameters}),
+    "find_clusters": lambda **parameters: covey.find_clusters(X, **parameters),
     "neighbor_graph": lambda **parameters: covey.neighbor_graph(X, **{"n_neighbors": 2, **parameters}),
     "cover": lambda **parameters: covey.cover(**{"graph": GRAPH, **parameters}),
     "cover_lower_bound": lambda **parameters: covey.cover_lower_bound(**{"graph": GRAPH, **parameters}),

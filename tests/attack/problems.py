@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import covey
 from tests import reference
-from tests.attack._outcomes import FaultError, sentence, tally
+from tests.attack._outcomes import FaultError, tally
 from tests.attack._problem import draw, table
 
 MARGIN = 1e-9
@@ -173,9 +173,6 @@ def crs(rng):
     y = draw_labels(rng, problem.n)
     selector = covey.CRS(k, similarity=problem.similarity, graph=str(rng.choice(["auto", "exact"])), **options)
     example = f"{call(selector)}.fit(X, {y})", problem
-    if negative_edges(problem, y, k, options):
-        check_negative(selector, problem, y, example)
-        return
     selector.fit(problem.objects, y)
     for label, rows in clusters(y, problem.n):
         expected = reference.crs(problem.s, problem.copies(rows), problem.own, k, **options, margin=MARGIN)
@@ -184,30 +181,6 @@ def crs(rng):
     refined = covey.CRS(**{**selector.get_params(), "refine": True}).fit(problem.objects, y)
     for label, prototype in refined.prototypes_.items():
         check_refined(selector.prototypes_[label], prototype, options["coverage"], *example)
-
-
-def negative_edges(problem, y, k, options):
-    """Whether an edge that is kept has a negative similarity, which gains of similarities cannot have."""
-    for _, rows in clusters(y, problem.n):
-        firsts = [copies[0] for copies in problem.copies(rows)]
-        lists = reference.neighbors(lambda a, b: problem.s(firsts[a], firsts[b]), len(firsts), k)  # noqa: B023
-        threshold = options["threshold"]
-        if threshold == "homogeneity":
-            threshold = reference.lowered(reference.mean(lambda x, r: reference.on_paper(problem.s(x, r)), rows))
-        edges = reference.covers(lists, threshold)
-        if options["gain"] == "similarity" and any(s < 0 for covered in edges for s in covered.values()):
-            return True
-    return False
-
-
-def check_negative(selector, problem, y, example):
-    try:
-        selector.fit(problem.objects, y)
-    except ValueError as error:
-        if "use gain='count'" not in str(error):
-            raise FaultError("CRS: the error of negative similarities", *example, sentence(error)) from error
-    else:
-        raise FaultError("CRS: negative similarities are accepted as gains", *example)
 
 
 def titled(name, problem):
@@ -342,6 +315,7 @@ def sharpened(rng):
     example = f"{call(selector)}.fit(X, {y})", problem
     with warnings.catch_warnings():
         warnings.simplefilter("error" if n_classes > 1 else "ignore")
+        warnings.filterwarnings("ignore", "size asks for")
         selector.fit(problem.objects, y)
     if not (np.diff(selector.losses_) < 0).all():
         raise FaultError("Sharpened: the loss does not fall", *example, selector.losses_)

@@ -13,7 +13,8 @@ import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
 
 import covey
-from covey.dask.checkpoint import FolderCheckpoint, _read_result, _run_and_keep, read_manifest
+from covey.dask.checkpoint import FolderCheckpoint, _read_result, _run_and_keep, absolute, read_manifest
+from covey.dask.inputs import _collect
 from covey.dask.large import _how, link, merge_shards
 from covey.dask.shards import Links, Shard
 from covey.similarity.collect import collect
@@ -96,3 +97,51 @@ def test_rows_that_no_shard_has_are_refused_by_a_merge(name, wrong):
     array.flat[-1] = wrong
     with pytest.raises(ValueError, match=rf"must be objects of the two shards .* got row {wrong}; .* is damaged"):
         merge_shards(shards[0], replace(left, **{name: array}), shards[1], right, how, np.random.default_rng(0))
+
+
+def test_every_flipped_bit_of_a_manifest_is_damage(tmp_path):
+    """Without a checksum it would look like the manifest of another run."""
+    manifest = {"data": "6cdd03d5c5217c08", "seed": 1, "coverage": 0.95, "refine": False, "threshold": None}
+    FolderCheckpoint(str(tmp_path), manifest)
+    path = tmp_path / "covey-checkpoint.json"
+    content = path.read_bytes()
+    for bit in range(8 * len(content)):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with pytest.raises(covey.FileFormatError, match=r"covey-checkpoint\.json is damaged"):
+            FolderCheckpoint(str(tmp_path), manifest)
+    path.write_bytes(content)
+    FolderCheckpoint(str(tmp_path), manifest)
+
+
+def test_a_flipped_bit_of_a_result_is_damage_or_does_not_matter(tmp_path):
+    """A zip archive has bits that nobody reads, such as the time of a member."""
+    _, (expected, _), _ = links()
+    _run_and_keep(str(tmp_path), "shard-0-0.npz", lambda: expected)
+    path = tmp_path / "shard-0-0.npz"
+    content = path.read_bytes()
+    n_damaged = 0
+    for bit in np.random.default_rng(0).choice(8 * len(content), 300, replace=False):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        try:
+            found = _read_result(str(tmp_path), "shard-0-0.npz", Links)
+        except covey.FileFormatError:
+            n_damaged += 1
+        else:
+            assert np.array_equal(found.neighbors, expected.neighbors)
+            assert np.array_equal(found.similarities, expected.similarities)
+            assert found.means == expected.means
+    assert n_damaged > 200
+
+
+def test_an_empty_name_is_no_folder():
+    with pytest.raises(FileNotFoundError, match=r"checkpoint must be the name of a folder, got ''\."):
+        absolute("")
+
+
+def test_messages_about_a_part_speak_of_the_selector():
+    with pytest.raises(ValueError, match=r"In part 3 of X, .* dim 3, while dim <= 2 is required by covey\.dask\.CRS"):
+        _collect(np.zeros((4, 2, 2)), 3, resolve("cosine"), packed=False)

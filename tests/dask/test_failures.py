@@ -250,6 +250,7 @@ def _npy():
     [
         *(("shard-0-1.npz", damage) for damage in DAMAGE),
         *((name, damage) for name in ("pack-0.npz", "covey-checkpoint.json") for damage in ("empty", "its end is cut")),
+        ("covey-checkpoint.json", "a bit flipped"),
         ("merge-0-0-1.npz", "a bit flipped"),
     ],
 )
@@ -257,10 +258,8 @@ def test_a_damaged_file_is_named(finished, client, name, damage):
     path = finished.folder / name
     content = path.read_bytes()
     path.write_bytes(DAMAGE[damage](content))
-    with pytest.raises(ValueError, match=rf"{name} is damaged|made with another") as caught:
+    with pytest.raises(covey.FileFormatError, match=rf"{name} is damaged"):
         finished()
-    if name != "covey-checkpoint.json":
-        assert isinstance(caught.value, covey.FileFormatError)
     wait_for(lambda: is_idle(client))
     path.write_bytes(content)
     assert finished().n_restored_evaluations_ > 0

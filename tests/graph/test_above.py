@@ -104,3 +104,14 @@ def test_a_measure_that_cannot_say_what_it_estimates_is_scored_pair_by_pair():
     matrix = 2 * X @ X.T
     np.fill_diagonal(matrix, -np.inf)
     assert graph.nnz == np.count_nonzero(matrix >= 1.0)
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), np.float32("nan"), "0.5", None, True, [0.5], 1j, 10**400])
+def test_a_threshold_that_is_no_number_is_refused(threshold):
+    with pytest.raises(ValueError, match="threshold must be a number, got "):
+        covey.threshold_graph(np.eye(3), threshold)
+
+
+@pytest.mark.parametrize("threshold", [1, np.float32(0.5), np.int64(-1), -np.inf, np.inf])
+def test_a_threshold_may_be_a_number_of_any_type(threshold):
+    assert covey.threshold_graph(np.ones((3, 2)), threshold, "dot").nnz == (6 if threshold <= 2 else 0)

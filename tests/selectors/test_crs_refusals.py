@@ -136,6 +136,18 @@ def test_distances_must_not_be_negative():
         (np.eye(3), None, {"threshold": "mean"}, "'threshold' parameter of CRS must be .*'homogeneity'.* Got 'mean'"),
         (np.eye(3), [0, "a", 1.5], {}, "y must hold"),
         (np.eye(3), np.array([1, np.nan, 1], dtype=object), {}, "y must hold finite labels, got nan"),
+        (np.eye(3), [[0], [1, 1], [0]], {}, r"labels that can be keys of a dict, got \[0\] at position 0; pass tuples"),
+        (np.eye(3), [([0],), ([1],), ([0],)], {}, "labels that can be keys of a dict"),
+        (np.eye(3), list(map(frozenset, ["a", "b", "a"])), {}, r"neither of frozenset.* and frozenset.* comes before"),
+        (np.eye(3), [(np.nan, 1), (0, 1), (1, 1)], {}, "comes before the other; pass numbers, strings or tuples"),
+        (np.eye(3), np.array([1j, 2j, 1j]), {}, "labels that can be sorted, got complex numbers"),
+        ([[10**400, 1], [1, 2]], None, {}, "X must be finite, got an int beyond .* at row 0, column 0"),
+        (
+            [[1, 0], [-(10**309), 1]],
+            None,
+            {"similarity": "precomputed"},
+            "X must be finite, got an int .* row 1, column 0",
+        ),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(X, y, options, message):

@@ -20,7 +20,7 @@ from tests.selectors.sharpening import DIGITS, ENGINES, INNER, TRUTH, X, Y, over
 
 
 @pytest.mark.parametrize(
-    ("size", "expected"), [(10, 10), (60, 60), (0.05, 20), (0.5, 200), (10**6, 400), (np.int64(33), 33)]
+    ("size", "expected"), [(10, 10), (60, 60), (0.05, 20), (0.5, 200), (400, 400), (np.int64(33), 33), (0.001, 10)]
 )
 @pytest.mark.parametrize("margins", ["exact", "listed"])
 def test_there_are_as_many_representatives_as_asked_for(size, expected, margins):
@@ -28,6 +28,39 @@ def test_there_are_as_many_representatives_as_asked_for(size, expected, margins)
     assert selector.sample_indices_.size == expected
     assert all(prototype.indices.size for prototype in selector.prototypes_.values())
     assert expected == 400 or selector.sharpened_
+
+
+def test_a_size_beyond_the_distinct_objects_selects_all_of_them_and_says_so():
+    twice, labels = np.concatenate([X[:50], X[:50]]), np.concatenate([Y[:50], Y[:50]])
+    for inner in (covey.CRS(3), covey.KeepAll()):  # the second chooses equal rows as well
+        with pytest.warns(UserWarning, match="size asks for 60 representatives, but only 50 can be selected"):
+            selector = covey.Sharpened(inner, size=60, random_state=0).fit(twice, labels)
+        assert sorted(selector.sample_indices_) == list(range(50))
+        assert covey.Sharpened(inner, size=50, random_state=0).fit(twice, labels).sample_indices_.size == 50
+
+
+POINTS = np.random.default_rng(0).normal(size=(500, 3))
+SIDES = (POINTS[:, 0] + np.random.default_rng(1).normal(size=500) > 0).tolist()
+FORMS = {
+    "in pools": (POINTS, "euclidean"),
+    "dot products": (POINTS, "dot"),
+    "strings": ([f"{number:b}" for number in range(60, 120)], "levenshtein"),
+    "a function": (POINTS[:60].tolist(), lambda a, b: -abs(a[0] - b[0]) - abs(a[1] - b[1])),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "inner", [covey.KeepAll(), covey.CRS(1, coverage=1.0), covey.RandomSelector(0.4), covey.CRS(20)], ids=str
+)
+def test_any_number_of_representatives_to_begin_with_becomes_any_size(inner, form):
+    """Pools are drawn around few representatives, however many the inner selector begins with."""
+    objects, similarity = FORMS[form]
+    start = clone(inner).set_params(similarity=similarity)
+    for size in (2, 3, 0.005, 0.5):
+        selector = covey.Sharpened(start, size=size, max_rounds=1, random_state=0).fit(objects, SIDES[: len(objects)])
+        assert selector.sample_indices_.size == (size if size >= 1 else max(round(size * len(objects)), 2))
+        assert all(prototype.indices.size for prototype in selector.prototypes_.values())
 
 
 @pytest.mark.parametrize("inner", ["KeepAll", "RandomSelector"])
@@ -56,7 +89,7 @@ def test_by_default_there_are_as_many_as_the_inner_selector_has_chosen():
         ("size", "all", "The 'size' parameter of Sharpened must be"),
         ("size", np.nan, "The 'size' parameter of Sharpened must be"),
         ("size", 9, "size must allow for one representative of each of the 10 clusters, got 9 of 400"),
-        ("size", 0.01, "size must allow for one representative of each of the 10 clusters, got 4 of 400"),
+        ("size", True, "The 'size' parameter of Sharpened must be"),
         ("temperature", 0, "The 'temperature' parameter of Sharpened must be"),
         ("temperature", "warm", "The 'temperature' parameter of Sharpened must be"),
         ("n_neighbors", 0, "The 'n_neighbors' parameter of Sharpened must be"),

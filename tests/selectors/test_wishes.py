@@ -107,6 +107,102 @@ def test_a_cut_prototype_is_that_of_a_cover_of_its_size():
         assert prototype.coverage == alone.coverage
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_a_size_selects_what_one_graph_of_all_clusters_selects(seed):
+    """Similarities have few levels, so that there are ties; sizes reach from one of each cluster to all objects."""
+    draw = np.random.default_rng(seed)
+    n, n_clusters = int(draw.integers(4, 25)), int(draw.integers(1, 4))
+    y = draw.permutation(np.concatenate([np.arange(n_clusters), draw.integers(0, n_clusters, n - n_clusters)]))
+    similarities = forms.similarity_matrix(n, draw, symmetric=bool(draw.integers(2)), levels=int(draw.integers(2, 8)))
+    similarities += 1e-3 * np.arange(n)[:, None] * draw.integers(2)  # no two objects are equal
+    np.fill_diagonal(similarities, 2.0)
+    options = {"threshold": float(draw.choice([0.1, 0.4])), "gain": str(draw.choice(["similarity", "count"]))}
+    edges = sp.csr_array(np.where((y[:, None] == y) & ~np.eye(n, dtype=bool), similarities, 0))
+    include = draw.permutation(n)[: int(draw.integers(0, 3))]
+    selector = covey.CRS(None, similarity="precomputed", coverage=1.0, **options).fit(similarities, y, include=include)
+    # The first pick of every cluster is kept in any case, and so are the rows to include.
+    first = [p.indices[0] for p in selector.prototypes_.values() if not np.isin(p.members, include).any()]
+    first = [*include, *first]
+    for size in range(len(first), selector.sample_indices_.size + 4):
+        if size > n:
+            break
+        found = selector.set_params(size=size).fit(similarities, y, include=include)
+        with_itself = np.full(n, 2.0)
+        together = covey.cover(edges, 1.0, include=first, size=size, with_itself=with_itself, **options)
+        assert found.sample_indices_.size == size
+        for prototype in found.prototypes_.values():
+            of_cluster = together.indices[np.isin(together.indices, prototype.members)]
+            assert prototype.indices.tolist() == of_cluster.tolist()
+            assert prototype.covered_by.tolist() == together.covered_by[prototype.members].tolist()
+
+
+def test_objects_without_a_gain_come_from_the_cluster_where_they_are_least_similar():
+    similarities = np.eye(6)
+    for i, j, value in [(0, 1, 0.99), (0, 2, 0.98), (1, 2, 0.9), (3, 4, 0.5), (3, 5, 0.6), (4, 5, 0.1)]:
+        similarities[i, j] = similarities[j, i] = value
+    chosen = [
+        covey.CRS(2, similarity="precomputed", size=size, threshold=None).fit(similarities, list("aaabbb"))
+        for size in (2, 3, 4, 5, 6)
+    ]
+    assert [sorted(selector.sample_indices_.tolist()) for selector in chosen] == [
+        [0, 3],
+        [0, 3, 4],
+        [0, 3, 4, 5],
+        [0, 2, 3, 4, 5],
+        [0, 1, 2, 3, 4, 5],
+    ]
+
+
+def test_a_row_to_include_that_gains_little_does_not_take_the_budget_of_its_cluster():
+    """After row 1, which adds nothing to row 0, the next pick of its cluster still comes before smaller gains."""
+    blocks = [np.ones((2, 2)), np.ones((6, 6)), np.ones((4, 4)), np.ones((3, 3))]
+    similarities = sp.block_diag(blocks).toarray()
+    similarities += 1e-6 * np.arange(15)[:, None] * similarities  # no two objects are equal
+    np.fill_diagonal(similarities, 2.0)
+    y = np.repeat(["a", "a", "b", "b"], [2, 6, 4, 3])
+    selector = covey.CRS(14, similarity="precomputed", threshold=0.5, gain="count", size=4)
+    found = selector.fit(similarities, y, include=[0, 1]).prototypes_
+    assert found["a"].indices.tolist() == [0, 1, 2]
+    assert found["b"].indices.tolist() == [8]
+
+
+def test_copies_of_a_representative_are_covered_by_it():
+    X = np.array([[1, 0], [1, 0.1], [1, 0.2], [1, 0.1], [1, 0.2], [0, 1]])
+    for size in (3, 4):
+        prototype = covey.CRS(3, threshold=0.5, size=size).fit(X).prototypes_[0]
+        for row in prototype.indices:
+            equal = (X[row] == X).all(axis=1)
+            assert (prototype.covered_by[equal] == row).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_share_is_at_least_one_of_each_cluster(n):
+    assert covey.CRS(size=0.2).fit(np.eye(3)[:n]).sample_indices_.size == 1
+    assert covey.CRS(size=0.2).fit(np.eye(3)[:n], list(range(n))).sample_indices_.size == n
+    found = covey.CRS(size=0.001).fit(BLOBS, LABELS, include=[5, 7, 200])
+    assert found.sample_indices_.size == 4  # and the rows to include
+    assert {5, 7, 200} < set(found.sample_indices_.tolist())
+
+
+def test_equal_rows_to_include_need_one_representative():
+    X = np.repeat(np.eye(3), 2, axis=0)
+    assert covey.CRS(size=1).fit(X, include=[0, 1]).sample_indices_.tolist() == [0]
+    assert covey.CRS(size=2).fit(X, list("aaabbb"), include=[1, 0, 4, 5]).sample_indices_.tolist() == [1, 4]
+    with pytest.raises(ValueError, match=r"^size must allow for the 2 rows to include, got 1 of 6 objects\.$"):
+        covey.CRS(size=1).fit(X, include=[0, 1, 2])
+
+
+def test_too_large_a_size_is_told_once_for_all_reasons():
+    X = np.array([[1, 0], [1, 0.01], [0, 1], [-1, -1]])
+    options = {"n_neighbors": 1, "threshold": 0.9, "on_orphan": "outlier", "size": 4}
+    with pytest.warns(
+        UserWarning, match="size asks for 4 representatives, but only 2 can be .* outliers and weights of 0"
+    ):
+        assert covey.CRS(**options).fit(X).sample_indices_.tolist() == [0, 1]
+    with pytest.warns(UserWarning, match="only 1 can be selected"):
+        assert covey.CRS(**options).fit(X, sample_weight=[1, 0, 0, 0]).sample_indices_.tolist() == [0]
+
+
 def test_a_share_is_one_of_all_rows():
     assert covey.CRS(size=0.1).fit(BLOBS, LABELS).sample_indices_.size == 30
 
@@ -135,7 +231,8 @@ def test_wishes_that_cannot_be_fulfilled_are_refused(options, fitting, message):
 
 def test_a_size_beyond_the_distinct_objects_selects_all_of_them():
     X = np.repeat(np.eye(4), 5, axis=0)
-    assert covey.CRS(size=15).fit(X).sample_indices_.size == 4
+    with pytest.warns(UserWarning, match="size asks for 15 representatives, but only 4 can be selected, because equal"):
+        assert covey.CRS(size=15).fit(X).sample_indices_.size == 4
 
 
 def test_a_number_is_kept_with_a_model(tmp_path):
@@ -217,10 +314,91 @@ def test_weights_are_those_of_a_slow_greedy_choice(seed, gain):
     assert np.allclose(found.gains, np.array(expected[1]) / 8)
 
 
-def test_scaled_weights_give_the_same_choice():
-    weights = np.random.default_rng(3).random(300)
-    chosen = [covey.CRS(8).fit(BLOBS, LABELS, sample_weight=scale * weights).sample_indices_ for scale in (1, 1024)]
-    assert chosen[0].tolist() == chosen[1].tolist()
+EIGHTHS = np.random.default_rng(3).integers(0, 9, 300) / 8
+"""Weights that stay exact when they are multiplied by any power of 2, down to the smallest floats."""
+
+
+@pytest.mark.parametrize("scale", [2.0**-1071, 2.0**-1030, 2.0**-900, 1024, 2.0**900, 2.0**1023])
+@pytest.mark.parametrize("options", [{}, {"gain": "count"}, {"size": 40}, {"refine": True}], ids=str)
+def test_weights_of_any_size_give_the_same_choice(scale, options):
+    plain = covey.CRS(8, **options).fit(BLOBS, LABELS, sample_weight=EIGHTHS)
+    scaled = covey.CRS(8, **options).fit(BLOBS, LABELS, sample_weight=scale * EIGHTHS)
+    assert scaled.sample_indices_.tolist() == plain.sample_indices_.tolist()
+    for label, prototype in plain.prototypes_.items():
+        assert scaled.prototypes_[label].coverage == prototype.coverage
+        with np.errstate(over="ignore"):
+            gains = np.minimum(prototype.gains * scale, np.finfo(float).max)
+        np.testing.assert_allclose(scaled.prototypes_[label].gains, gains, rtol=1e-15, atol=1e-323)
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-320, 1e-300, 0.1, 1 / 3, 7, 1e300, 1.7e308])
+@pytest.mark.parametrize("coverage", [0.07, 0.3, 0.95, 1.0])
+def test_equal_weights_of_any_size_change_nothing(weight, coverage):
+    graph = covey.neighbor_graph(BLOBS[:100], 6, method="exact")
+    plain = covey.cover(graph, coverage, 0.9)
+    weighted = covey.cover(graph, coverage, 0.9, sample_weight=np.full(100, weight))
+    assert weighted.indices.tolist() == plain.indices.tolist()
+    assert weighted.coverage == plain.coverage
+    chosen = [
+        covey.CRS(6, coverage=coverage).fit(BLOBS, LABELS, sample_weight=given).sample_indices_.tolist()
+        for given in (None, np.full(300, weight))
+    ]
+    assert chosen[0] == chosen[1]
+
+
+def test_a_weight_that_is_nothing_beside_others_still_counts():
+    """Everything has to be covered, and that is little more than nothing for two rows that resemble no other."""
+    X = np.eye(4)[[0, 0, 1, 2, 3]] + 0.01 * np.eye(5, 4)
+    weights = [1e300, 1e300, 1e-300, 5e-324, 0.0]
+    selector = covey.CRS(1, threshold=0.9, coverage=1.0).fit(X, sample_weight=weights)
+    assert sorted(selector.sample_indices_.tolist()) == [0, 2, 3]
+    assert selector.prototypes_[0].coverage == 1.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32), gain=st.sampled_from(["similarity", "count"]))
+def test_rows_of_weight_0_are_picked_only_for_others(seed, gain):
+    """Against the reference: with outliers, rows to include, a size beyond what covers everything, and refined."""
+    draw = np.random.default_rng(seed)
+    graph = covey.neighbor_graph(draw.integers(0, 4, (16, 2)), 3, "euclidean", method="exact")
+    lists = [list(zip(graph.indices[x].tolist(), graph.similarities[x].tolist(), strict=True)) for x in range(16)]
+    weights = draw.integers(0, 3, 16) * (np.arange(16) > 6) + (np.arange(16) == draw.integers(16))
+    options = {"gain": gain, "on_orphan": str(draw.choice(["self", "outlier"]))}
+    wishes = {"include": draw.permutation(16)[: draw.integers(3)].tolist(), "size": [None, 3, 9, 16][draw.integers(4)]}
+    threshold = float(draw.choice([0.3, 0.45, 0.6]))
+    try:
+        expected = reference.greedy(lists, 1.0, threshold, **options, **wishes, weights=weights.tolist(), margin=1e-9)
+    except reference.CloseCallError:
+        return
+    found = covey.cover(graph, 1.0, threshold, **options, **wishes, sample_weight=weights)
+    assert found.indices.tolist() == expected[0]
+    assert np.allclose(found.gains, expected[1])
+    assert found.covered_by.tolist() == expected[2]
+    if wishes["size"] is None:
+        refined = covey.cover(
+            graph, 1.0, threshold, **options, include=wishes["include"], sample_weight=weights, refine=True
+        )
+        assert refined.coverage == found.coverage
+        assert refined.indices.size <= found.indices.size
+        picked = set(refined.indices[(refined.gains == 0)].tolist())
+        assert picked <= {*wishes["include"], *found.indices[:1].tolist()}
+
+
+def test_a_row_of_weight_0_is_not_picked_for_itself():
+    """An outlier keeps the coverage from being reached, so that picking goes on as long as anything is gained."""
+    similarities = np.eye(5)
+    for i, j, value in [(0, 1, 0.9), (2, 3, 0.8)]:
+        similarities[i, j] = similarities[j, i] = value
+    options = {"similarity": "precomputed", "threshold": 0.5, "on_orphan": "outlier"}
+    for gain in ("similarity", "count"):
+        selector = covey.CRS(1, gain=gain, **options).fit(similarities, sample_weight=[1, 1, 0, 0, 1])
+        assert selector.sample_indices_.tolist() == [0]
+
+
+@pytest.mark.parametrize("weights", [["a"] * 300, [None] * 300, [10**400] * 300, [[1, 2]] * 300])
+def test_weights_that_are_no_numbers_are_refused_by_name(weights):
+    with pytest.raises(ValueError, match="sample_weight must hold"):
+        covey.CRS(8).fit(BLOBS, sample_weight=weights)
 
 
 def test_coverage_is_a_share_of_the_weight():

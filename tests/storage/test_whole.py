@@ -4,9 +4,11 @@ import os
 import stat
 from contextlib import suppress
 
+import numpy as np
 import pytest
 
-from covey.storage.whole import whole
+import covey
+from covey.storage.whole import check_target, whole
 
 
 def mode_of(path):
@@ -128,3 +130,14 @@ def test_places_that_cannot_take_a_file_are_refused_before_anything_is_written(t
         pytest.fail("nothing may be written")
     with pytest.raises(FileExistsError, match="regular file"), whole(tmp_path):
         pytest.fail("nothing may be written")
+
+
+def test_an_empty_name_is_refused_under_the_name_of_its_parameter():
+    with pytest.raises(FileNotFoundError, match=r"^path must be the name of a file, got ''\.$"):
+        check_target("")
+    with pytest.raises(FileNotFoundError, match=r"^checkpoint must be the name of a file, got ''\.$"):
+        covey.CRS(checkpoint="").fit(np.eye(3))
+    with pytest.raises(FileExistsError, match=r"^checkpoint must be a regular file, got '/'"):
+        covey.CRS(checkpoint="/").fit(np.eye(3))
+    with pytest.raises(FileNotFoundError, match=r"^path must be the name of a file, got ''"):
+        covey.load("")

@@ -16,14 +16,15 @@ from covey.similarity.missing import first_marked, missing_in, refuse_masked
 def check_labels(y: Any, n: int) -> NDArray[Any]:
     """Return one finite label for each of n objects, in an array that holds exactly the labels given."""
     refuse_masked(y, "y")
-    labels = column_or_1d(_as_array(y), warn=True)
+    given = _as_array(y)
+    _check_real(given)
+    labels = column_or_1d(given, warn=True)
     if labels.size != n:
         raise ValueError(f"y must hold one label for each of the {n} objects of X, got {labels.size} labels.")
     _check_labelled(labels, missing_in(labels))
     text_in_array = hasattr(y, "__array__") and labels.size > 0 and isinstance(labels[0], str)
     labels = labels if labels.dtype.kind != "O" or text_in_array else exact_array(labels)
-    if labels.dtype.kind == "c":
-        raise ValueError("y must hold labels that can be sorted, got complex numbers: Complex data not supported.")
+    _check_real(labels)
     if labels.dtype.kind == "f":
         _check_labelled(labels, np.isinf(labels))
     if labels.dtype.kind == "O":
@@ -34,15 +35,21 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
 def _as_array(y: Any) -> NDArray[Any]:
     """Return labels in an array, each as it is.
 
-    NumPy would turn the label 1 among texts into '1', and tuples into the rows of a table. Few libraries know its texts
-    of any length (`StringDType`).
+    NumPy would turn the label 1 among texts into '1', and tuples into the rows of a table. Few libraries know its own
+    texts of any length (`StringDType`).
     """
     if hasattr(y, "__array__"):
         given = np.asarray(y)
         return given.astype(object) if given.dtype.kind == "T" else given
-    if isinstance(y, list | tuple) and any(isinstance(label, tuple) for label in y):
+    if isinstance(y, list | tuple) and not any(isinstance(label, list | np.ndarray) for label in y):
         return np.fromiter(y, dtype=object, count=len(y))
-    return np.asarray(y, dtype=object)
+    return np.asarray(y, dtype=object)  # lists may be the rows of a table with one column
+
+
+def _check_real(labels: NDArray[Any]) -> None:
+    """Refuse complex numbers, which have no order."""
+    if labels.dtype.kind == "c":
+        raise ValueError("y must hold labels that can be sorted, got complex numbers: Complex data not supported.")
 
 
 def _check_hashable(labels: NDArray[np.object_]) -> None:

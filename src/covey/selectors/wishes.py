@@ -232,14 +232,13 @@ def shared_out(
 def first_of(prototype: Prototype, n: int, first_covered_by: Positions, weights: Floats | None) -> Prototype:
     """Return the prototype of the first n representatives alone.
 
-    `first_covered_by` says for each member which representative covered it first, even if the member is a
-    representative itself. `weights` says how much each member counts.
+    `first_covered_by` says for each member which representative covered it first, even if the member, or one equal to
+    it, is a representative itself. `weights` says how much each member counts.
     """
     kept = prototype.indices[:n]
     covered_by = np.where(np.isin(first_covered_by, kept), first_covered_by, -1)
     # A representative that is kept covers itself and its copies, whoever has covered them before it was picked.
-    as_before = np.isin(prototype.members, kept) | np.isin(prototype.covered_by, kept)
-    covered_by[as_before] = prototype.covered_by[as_before]
+    covered_by = np.where(np.isin(prototype.covered_by, kept), prototype.covered_by, covered_by)
     return replace(
         prototype,
         indices=kept,

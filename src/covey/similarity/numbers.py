@@ -106,6 +106,8 @@ def like(objects: Any, others: Any) -> Any:
 def check_domain(rows: Any, domain: str, similarity: str) -> None:
     """Refuse numbers for which a named similarity is not defined."""
     values = rows.data if sp.issparse(rows) else rows
+    if values.dtype.kind == "M":
+        values = values.astype(np.int64)  # dates count from 1970 on, and cannot be compared with a number
     if domain == "nonnegative" and values.size and values.min() < 0:
         raise ValueError(
             f"X must not hold negative numbers for similarity={similarity!r}, got {values.min()}; "
