@@ -2,7 +2,8 @@
 
 Data goes through the files in this order:
 
-1. `labels.py` checks y and splits the objects into clusters.
+1. `labels.py` checks y and splits the objects into clusters. `wishes.py` checks what else is asked of a fit: weights,
+   rows to include, a number of representatives. `routing.py` brings these to a selector inside of other estimators.
 2. `cluster.py` shows a cluster to a selector: its distinct objects, their similarities, and how many members each
    stands for. It also turns what a selector has found into a `Prototype` of all members.
 3. `base.py` holds `Selector`, which all selectors share: `fit` lets a selector see one cluster after the other and sets
@@ -17,4 +18,7 @@ Data goes through the files in this order:
 
 Two files concern the fitted state. `state.py` lets each class declare which attributes its `fit` sets, so that files
 hold all of them. `fitting.py` makes sure that a fit which fails changes nothing.
+
+`members.py` lists who stands for each object, `side_by_side.py` lets other machines work on the clusters, and
+`finished.py` writes finished clusters into a checkpoint.
 """
