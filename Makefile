@@ -1,7 +1,14 @@
-# Everything a newcomer needs: `make demo`, then `make test`. Only Python 3.11 or later and make are assumed.
+# Everything a newcomer needs: `make demo`, then `make test`. Only Python 3.11.2 or later and make are assumed
+# (and on Debian and Ubuntu the package python3-venv, without which their Python makes no environments).
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Whoever names a Python gets an environment of that version: $(call another,FOLDER) is empty unless the environment in
+# the folder was made by another one, and then it is made anew.
+ifneq ($(origin PYTHON),file)
+VERSION := $(shell $(PYTHON) -c "import platform; print(platform.python_version())")
+another = $(shell test ! -e $(1)/pyvenv.cfg || grep -qx "version = $(VERSION)" $(1)/pyvenv.cfg || echo another)
+endif
 # The lower bounds of the dependencies have ready-made packages for Python 3.11, not for later ones.
 OLDEST_PYTHON ?= python3.11
 OLDEST_VENV ?= .venv-oldest
@@ -19,7 +26,7 @@ DOCS_VENV ?= .venv-docs
 SITE ?= docs/_build/html
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test suite test-oldest test-wheel attack lint types format map docs bench audit reproducible dist clean
+.PHONY: FORCE demo test suite test-oldest test-wheel attack lint types format map docs bench audit reproducible dist clean
 
 # Ends with a page, covey-demo.html, to open in a browser.
 demo: $(VENV)/.installed
@@ -92,8 +99,8 @@ dist: $(BUILD_VENV)/.installed
 	$(BUILD_BIN)/python -m tests.release bill $(BUILD_VENV)/bill.json $(DIST)
 	$(BUILD_BIN)/python -m tests.release sums $(DIST)
 
-$(VENV)/.installed: pyproject.toml src/covey/__init__.py
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/.installed: pyproject.toml src/covey/__init__.py $(if $(call another,$(VENV)),FORCE)
+	$(PYTHON) -m venv $(if $(call another,$(VENV)),--clear) $(VENV)
 	$(BIN)/python -m pip install --quiet --editable ".[plot]"
 	touch $@
 
@@ -101,8 +108,8 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $@
 
-$(DOCS_VENV)/.installed: pyproject.toml src/covey/__init__.py
-	$(PYTHON) -m venv $(DOCS_VENV)
+$(DOCS_VENV)/.installed: pyproject.toml src/covey/__init__.py $(if $(call another,$(DOCS_VENV)),FORCE)
+	$(PYTHON) -m venv $(if $(call another,$(DOCS_VENV)),--clear) $(DOCS_VENV)
 	$(DOCS_VENV)/bin/python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
@@ -112,8 +119,8 @@ $(OLDEST_VENV)/.installed-dev: pyproject.toml src/covey/__init__.py tests/oldest
 	$(OLDEST_VENV)/bin/python -m pip install --quiet --constraint $(OLDEST_VENV)/constraints.txt --editable ".[dev]"
 	touch $@
 
-$(BUILD_VENV)/.installed:
-	$(PYTHON) -m venv $(BUILD_VENV)
+$(BUILD_VENV)/.installed: $(if $(call another,$(BUILD_VENV)),FORCE)
+	$(PYTHON) -m venv $(if $(call another,$(BUILD_VENV)),--clear) $(BUILD_VENV)
 	$(BUILD_BIN)/python -m pip install --quiet --upgrade pip
 	$(BUILD_BIN)/python -m pip install --quiet cyclonedx-bom hatchling pip-audit twine
 	touch $@

@@ -4,7 +4,9 @@ import ast
 import doctest
 import importlib
 import json
+import os
 import pkgutil
+import platform
 import re
 import runpy
 import subprocess
@@ -27,6 +29,11 @@ DISTRIBUTIONS = {
 }
 """Distributions whose name is not that of their module."""
 MODULES = sorted(module.name for module in pkgutil.walk_packages(covey.__path__, "covey."))
+
+
+ROOT = Path(__file__).parent.parent
+OLDEST = PROJECT["requires-python"].removeprefix(">=")
+"""The oldest Python that covey supports."""
 
 
 def run(code):
@@ -194,3 +201,32 @@ def test_the_typed_example_runs(capsys):
 def test_every_module_says_what_it_is():
     for module in ["covey", *MODULES]:
         assert importlib.import_module(module).__doc__
+
+
+def test_whoever_sets_up_covey_is_told_which_python_it_needs():
+    for page in ("README.md", "CONTRIBUTING.md", "Makefile", "docs/start.md"):
+        assert f"Python {OLDEST} or later" in (ROOT / page).read_text(encoding="utf-8"), page
+
+
+def test_the_oldest_python_that_is_supported_is_found_on_the_machine(tmp_path):
+    """Nothing that is supported is older than the oldest one, and the first on the path comes before its equals."""
+    versions = {"python3": "3.14.0", "python3.10": "3.10.14", "python3.11": OLDEST, "python3.12": "3.12.10"}
+    for name, version in versions.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {version}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "python3.13").write_text("#!/bin/sh\nexit 1  # it has no venv\n")
+    (tmp_path / "python3.13").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", ROOT / ".ci" / "oldest-python"], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"{tmp_path}/python3.11\n")
+
+
+def test_an_environment_of_another_python_than_the_one_that_is_named_is_made_anew(tmp_path):
+    made = tmp_path / ".installed"
+    command = ["make", "--dry-run", "--directory", ROOT, f"PYTHON={sys.executable}", f"VENV={tmp_path}", made]
+    outer = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    for version, anew in (("3.11.0", True), (platform.python_version(), False)):
+        (tmp_path / "pyvenv.cfg").write_text(f"home = /usr/bin\nversion = {version}\n")
+        made.touch()
+        done = subprocess.run(command, env=outer, capture_output=True, text=True, check=True)
+        assert (f"-m venv --clear {tmp_path}" in done.stdout) is anew, done.stdout
