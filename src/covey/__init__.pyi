@@ -1,4 +1,4 @@
-# This is the only list of covey's public names; `__init__.py` reads it when covey is imported.
+# This is the only list of covey's public names; `__init__.py` reads it when the first name is asked for.
 # To make a name public, add one line `from covey.module import Name as Name`. The words `as Name` tell type checkers
 # that the name is meant for users.
 

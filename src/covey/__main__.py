@@ -1,84 +1,43 @@
-"""The command `covey`, which is also ``python -m covey``: its commands, its settings, and how it ends.
+"""The command `covey`, which is also ``python -m covey``.
 
 Exit codes: 0 the work is done, 1 the input is at fault (one line says why; --debug shows where), 2 the command was used
 wrongly, 130 Ctrl-C has stopped it.
+
+This module imports next to nothing, so that Ctrl-C is heeded before the libraries are imported. The commands are
+assembled in `cli/application.py`.
 """
 
 import sys
-from typing import Annotated, Any
 
-from covey.cli.interrupts import EXIT_CODE, is_interrupt, remember_interrupts
-from covey.cli.misuse import MisuseError
-from covey.cli.terminal import complain, show_traceback
-
-try:
-    from covey.cli.classify import classify
-    from covey.cli.compare import compare
-    from covey.cli.declaration import command, option, typer
-    from covey.cli.demo import demo
-    from covey.cli.help import Command, Group
-    from covey.cli.inspect import inspect
-    from covey.cli.reproduce import reproduce
-    from covey.cli.select import select
-except ModuleNotFoundError as error:
-    raise SystemExit(f"covey: {error}") from None
-
-app: Any = typer.Typer(
-    name="covey",
-    cls=Group,
-    help="covey picks the few objects that stand for the many, from clusters of anything with a pairwise similarity.",
-    epilog="Start with: covey select data.csv --label kind -o few.csv",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for function in (select, classify, compare, inspect, demo, reproduce):
-    app.command(cls=Command)(command(function))
+from covey.cli.early import heed_interrupts
 
 
-class Debug:
-    """Whether an error shows where it happened."""
+def start() -> None:
+    """Run the command of `sys.argv` as a process of its own, which ends with it."""
+    heed_interrupts()
+    from covey.cli.interrupts import leave, say_nothing_else
 
-    on = False
-
-
-def show_version(asked: bool) -> None:
-    """Print the version and end, if the user has asked for it."""
-    if asked:
-        from covey import __version__
-
-        print(f"covey {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def settings(
-    debug: Annotated[bool, option("--debug", what="On an error, show where it happened.")] = False,
-    version: Annotated[
-        bool, option("--version", what="Show the version and leave.", callback=show_version, is_eager=True)
-    ] = False,
-) -> None:
-    Debug.on = Debug.on or debug
+    say_nothing_else()
+    leave(_run())
 
 
 def main() -> None:
-    """Run the command; an error becomes one line, and Ctrl-C an exit code."""
-    if "--debug" in sys.argv:  # anywhere, because it is added at the end when something has gone wrong
-        sys.argv.remove("--debug")
-        Debug.on = True
-    remember_interrupts()
+    """Run the command of `sys.argv` in a process that may go on; SystemExit tells the exit code."""
+    from covey.cli.interrupts import restored, verdict
+
+    with restored():
+        code = verdict(_run())
+    raise SystemExit(code)
+
+
+def _run() -> int:
     try:
-        app()
-    except (Exception, KeyboardInterrupt) as error:
-        if is_interrupt(error):
-            raise SystemExit(EXIT_CODE) from None
-        if Debug.on:
-            sys.excepthook = show_traceback
-            raise
-        complain(error)
-        raise SystemExit(2 if isinstance(error, MisuseError) else 1) from None
+        from covey.cli.application import run
+    except ModuleNotFoundError as error:  # the message says what to install
+        print(f"covey: {error}", file=sys.stderr)
+        return 1
+    return run()
 
 
 if __name__ == "__main__":
-    main()
+    start()

@@ -10,7 +10,6 @@ import pytest
 from rapidfuzz.distance import JaroWinkler, Levenshtein
 
 import covey
-from covey import __main__ as cli
 from tests.browser import assert_renders
 from tests.cli.commands import conn_log, expected, iris, one_line, texts
 
@@ -226,12 +225,13 @@ def test_usage_errors_exit_with_2_and_every_help_has_an_example(run):
     assert run("--version")[1] == f"covey {covey.__version__}\n"
 
 
-def test_debug_raises_the_error_wherever_it_stands_on_the_line(run, monkeypatch):
-    monkeypatch.setattr(cli.Debug, "on", False)
+def test_debug_shows_where_the_error_is_wherever_it_stands_on_the_line(run):
     for command in (("--debug", "select", "absent.csv"), ("select", "absent.csv", "--debug")):
-        with pytest.raises(FileNotFoundError):
-            run(*command)
-        monkeypatch.setattr(cli.Debug, "on", False)
+        code, _, err = run(*command)
+        assert code == 1
+        assert err.startswith("Traceback (most recent call last):\n")
+        assert err.splitlines()[-1].startswith("FileNotFoundError: ")
+    one_line(run("select", "absent.csv")[2])
 
 
 def test_inspect_shows_what_a_model_holds(run):

@@ -75,60 +75,63 @@ def test_ten_times_the_rows_are_classified_in_bounded_memory(folder):
 
 INTERRUPTED = """
 import sys, time
-from covey import experiments
-from covey import __main__ as cli
+from covey.__main__ import start
 from covey.experiments import Method, METHODS
 from covey.cli import comparison
 
-def slowly(k):
+n_fits, most = 0, int(sys.argv[1])
+
+def counted(k):
     def make(*args):
-        time.sleep(0.3)
+        global n_fits
+        n_fits += 1
+        if n_fits > most:
+            print("waits", flush=True)
+            time.sleep(3600)
         return METHODS["CRS-k5"].make(*args)
     return Method(make)
 
-comparison.crs = slowly
-sys.argv = ["covey", "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", "3,5,10", "--html", "r.html"]
-cli.main()
+comparison.crs = counted
+sys.argv = ["covey", "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", "3,5,10", "--html", "r.html",
+            "-s", "cosine", "--folds", "2", "-j", "1"]
+start()
 """
 
 
 def test_ctrl_c_keeps_what_was_finished(folder):
+    """The comparison takes six fits. The first run waits in the third one, and the second run makes four."""
     iris().to_csv("iris.csv", index=False)
-    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stderr=subprocess.PIPE, text=True)
-    for _ in range(600):
-        time.sleep(0.05)
-        kept = list(folder.glob(".r-*/records.jsonl"))
-        if kept and len(kept[0].read_text().splitlines()) >= 2:
-            break
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    command = [sys.executable, "-c", INTERRUPTED]
+    with subprocess.Popen([*command, "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "waits\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "stopped; what was finished is kept; run the same command again to go on." in err
+    assert err.endswith("covey: stopped; what was finished is kept; run the same command again to go on.\n")
     assert "Traceback" not in err
     assert not Path("r.html").exists()
-    before = kept[0].read_text()
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=True)
+    (kept,) = folder.glob(".r-*/**/records.jsonl")
+    assert len(kept.read_text().splitlines()) == 2
+    done = subprocess.run([*command, "4"], capture_output=True, text=True, timeout=120, check=True)
     assert "Recommended" in done.stdout
-    assert len(before.splitlines()) >= 2
     assert sorted(os.listdir()) == ["iris.csv", "r.html"]
 
 
 def test_ctrl_c_leaves_no_half_file(folder):
-    pd.concat([iris()] * 2000).to_csv("big.csv", index=False)
+    """The command waits for the rest of its input, so that it has begun a file when the interrupt comes."""
     iris().to_csv("iris.csv", index=False)
     assert piped("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m").returncode == 0
-    process = subprocess.Popen(
-        [*COVEY, "classify", "big.csv", "-m", "m", "-o", "out.csv"], stderr=subprocess.PIPE, text=True
-    )
-    for _ in range(600):
-        time.sleep(0.01)
-        if list(folder.glob(".*out.csv")):
-            break
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "stopped; nothing was written" in err
-    assert sorted(os.listdir()) == ["big.csv", "few.csv", "iris.csv", "m"]
+    command = [*COVEY, "classify", "-", "-m", "m", "-o", "out.csv"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdin.write("sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n")
+        process.stdin.flush()
+        while not list(folder.glob(".*out.csv")):
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (130, "covey: stopped; nothing was written; run the same command again.\n")
+    assert sorted(os.listdir()) == ["few.csv", "iris.csv", "m"]
 
 
 SLOW = "import time\n\ndef slow(a, b):\n    time.sleep(2e-5)\n    return 1 / (1 + abs(a['a'] - b['a']))\n"
@@ -137,10 +140,10 @@ SLOW = "import time\n\ndef slow(a, b):\n    time.sleep(2e-5)\n    return 1 / (1 
 AT_ONCE = """
 import sys
 from covey.runtime import progress
-from covey import __main__ as cli
+from covey.__main__ import start
 progress.DELAY = 0
 sys.argv = ["covey", "select", *sys.argv[1:], "-o", "few.csv", "-f"]
-cli.main()
+start()
 """
 
 
@@ -157,7 +160,7 @@ def test_a_bar_is_drawn_on_a_terminal_only_and_only_for_long_work(folder):
 
 
 def test_a_missing_extra_names_the_command(folder):
-    code = "import sys; sys.modules['typer'] = None; import covey.__main__"
+    code = "import sys; sys.modules['typer'] = None; from covey.__main__ import start; start()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == f"covey: this needs typer, which is not installed; {remedy('cli')}\n"
@@ -169,7 +172,7 @@ def test_a_missing_extra_names_the_command(folder):
 
 def test_the_shell_completes_commands():
     env = os.environ | {"_COVEY_COMPLETE": "complete_bash", "COMP_WORDS": "covey sel", "COMP_CWORD": "1"}
-    code = "import sys; sys.argv = ['covey']; from covey.__main__ import main; main()"
+    code = "import sys; sys.argv = ['covey']; from covey.__main__ import start; start()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
     assert "select" in done.stdout
 

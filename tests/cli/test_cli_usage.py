@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.__main__ import app
+from covey.cli.application import app
 from covey.cli.compare import METHODS
 from covey.cli.comparison import CHOICES, CURVES
 from covey.cli.declaration import typer

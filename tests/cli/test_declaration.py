@@ -10,7 +10,7 @@ from typing import Annotated
 
 import pytest
 
-from covey.__main__ import app
+from covey.cli.application import app
 from covey.cli.declaration import argument, command, option, typer, words
 from covey.cli.files.formats import Format
 from covey.cli.files.reading import READERS
@@ -75,7 +75,7 @@ def test_help_lists_every_similarity_of_the_registry(run, monkeypatch, name):
 
 def test_the_application_starts_without_libraries_that_compute():
     code = (
-        "import json, sys; import covey.__main__; "
+        "import json, sys; import covey.cli.application; "
         "print(json.dumps([name for name in ('numpy', 'scipy', 'pandas', 'sklearn', 'numba') if name in sys.modules]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,9 +1,9 @@
 """The command `covey`: one file for each command, and what several commands share. Needs the extra `cli`.
 
-`covey/__main__.py` assembles the commands `select.py`, `classify.py`, `compare.py`, `inspect.py`, `demo.py` and
-`reproduce.py`, and turns every error into one line. A command file declares the command's options and says what the
-command does. It imports what costs time only when the options have been checked, so that help and wrong usage are
-answered at once.
+`application.py` assembles the commands `select.py`, `classify.py`, `compare.py`, `inspect.py`, `demo.py` and
+`reproduce.py`, and turns every error into one line; `covey/__main__.py` starts it. A command file declares the
+command's options and says what the command does. It imports what costs time only when the options have been checked, so
+that help and wrong usage are answered at once.
 
 The way of the data through `select` and `compare`:
 
@@ -29,6 +29,6 @@ The way of `compare`: `comparison.py` makes the methods that the user names (`ch
 tries the similarities that suit them (`ways.py`), and runs the methods. `recommend.py` finds the method and the number
 of neighbors that the results speak for, and `results.py` writes them.
 
-`terminal.py` prints, `listing.py` reads lists in options, `interrupts.py` knows of Ctrl-C, and `misuse.py` holds the
-error of options that make no sense.
+`terminal.py` prints, `listing.py` reads lists in options, and `misuse.py` holds the error of options that make no
+sense. `interrupts.py` says how Ctrl-C ends a command, and `early.py` how while the command is being imported.
 """

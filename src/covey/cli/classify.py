@@ -9,7 +9,7 @@ from covey.cli.declaration import argument, option
 from covey.cli.files.formats import Format, format_of, has_names
 from covey.cli.files.paths import check_model, check_output, expanded, may_write
 from covey.cli.files.standard import STANDARD, bytes_in, name_of
-from covey.cli.interrupts import unfinished
+from covey.cli.interrupts import WITH_FORCE, unfinished
 from covey.cli.misuse import MisuseError, about
 from covey.cli.options import OBJECTS, Input, Output, Replacing, Running, finite
 from covey.cli.similarities import OWN, check_named
@@ -118,10 +118,10 @@ def classify(
         raise MisuseError("--out and --scores must be different files.")
     if answering.keep and not source.hosts and not has_names(source.path, source.form):
         raise MisuseError(f"--keep is for columns with names, and {source.path} has none; leave it out.")
-    with unfinished("nothing was written; run the same command again."):
+    with unfinished("nothing was written; run the same command again", WITH_FORCE):
         n_rows, n_unknown, examiner = _classify(source, parts, answering, output, replacing.force, running)
-    if answering.scores is not None:
-        _write_scores(answering.scores, source.path, answering.model, examiner)
+        if answering.scores is not None:
+            _write_scores(answering.scores, source.path, answering.model, examiner)
     if running.verbose:
         from covey.cli.scored import say_scores  # only now, so that Ctrl-C finds nothing half done before
 

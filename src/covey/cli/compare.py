@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from covey.cli.declaration import option
 from covey.cli.files.paths import may_write
 from covey.cli.files.standard import STANDARD
-from covey.cli.interrupts import unfinished
+from covey.cli.interrupts import WITH_FORCE, unfinished
 from covey.cli.listing import listed
 from covey.cli.misuse import MisuseError, about
 from covey.cli.options import Replacing, Running, Source, at_least_one
@@ -106,7 +106,7 @@ def compare(source: Source, comparing: Comparing, replacing: Replacing, running:
     if source.path == STANDARD:
         raise MisuseError("comparing reads the data more than once; pass a file.")
     source.check_labels()
-    with unfinished("what was finished is kept; run the same command again to go on."):
+    with unfinished("what was finished is kept; run the same command again to go on", WITH_FORCE):
         found = _compare(source, comparing, replacing.force, running)
     if found.tried is not None:
         _show_rows("similarity", [(str(way), row) for way, row in found.tried.ways])

@@ -57,7 +57,7 @@ def reproduce(reproduction: Reproduction, running: Running) -> None:
 
     log_to_terminal(running.quiet)
     check_folder(reproduction.folder)
-    with unfinished("what was finished is kept; run the same command again to go on."):
+    with unfinished("what was finished is kept; run the same command again to go on"):
         page = experiments.reproduce(
             reproduction.folder,
             quick=reproduction.quick,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import covey
 from covey.cli.files.formats import has_names
 from covey.cli.files.standard import STANDARD
-from covey.cli.interrupts import unfinished
+from covey.cli.interrupts import WITH_FORCE, unfinished
 from covey.cli.misuse import MisuseError, about
 from covey.cli.options import Output, Replacing, Running, Source
 from covey.cli.precautions import NO_CARE, OnError, Precautions
@@ -82,7 +82,7 @@ def select(
     from covey.cli.selected import summarise, write_selected
 
     kept = "" if care.checkpoint is None else ", which goes on with what the checkpoint holds"
-    with unfinished(f"nothing was written; run the same command again{kept}."):
+    with unfinished(f"nothing was written; run the same command again{kept}", WITH_FORCE):
         selected = (_here if parts.dask is None else _on_cluster)(asked)
         selected = write_selected(selected, output, files, _named(path, more), replacing.force, running.verbose)
     if running.verbose:

@@ -6,7 +6,8 @@ larger or smaller until each takes about a tenth of a second. What is computed m
 also what a progress bar waits for, and what a checkpoint writes at a time.
 
 Only the main thread gets an interrupt. A thread that works for it has a flag, and between two steps it stops if the
-flag is set.
+flag is set. A library that the main thread calls may swallow an interrupt. The command `covey` takes note of it, so
+that all threads stop at the next step.
 """
 
 import threading
@@ -29,6 +30,12 @@ list. Such a step takes milliseconds, and most calls take one step."""
 _thread = threading.local()
 
 
+class Interrupt:
+    """When Ctrl-C was pressed, in a process that takes note of it. Only `covey.cli.interrupts` does."""
+
+    at: float | None = None
+
+
 @contextmanager
 def working_under(abandoned: threading.Event) -> Iterator[None]:
     """Let this thread work for another one, which sets the flag when the work is abandoned."""
@@ -45,9 +52,9 @@ def works_for_another() -> bool:
 
 
 def stop_if_abandoned() -> None:
-    """Raise KeyboardInterrupt if the thread that this one works for was interrupted."""
+    """Raise KeyboardInterrupt if this process, or the thread that this one works for, was interrupted."""
     abandoned = getattr(_thread, "abandoned", None)
-    if abandoned is not None and abandoned.is_set():
+    if Interrupt.at is not None or (abandoned is not None and abandoned.is_set()):
         raise KeyboardInterrupt
 
 

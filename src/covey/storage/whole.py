@@ -6,16 +6,26 @@
 4. The temporary file is renamed to the target, which is one step for every other process.
 5. The folder is forced to the disk, so that the new name survives a crash, too.
 
-If anything is raised on the way, the temporary file is removed and the target is as it was.
+If anything is raised on the way, the temporary file is removed and the target is as it was. An interrupt that a library
+has swallowed is raised again before step 4.
 """
 
 import os
 import stat
 import tempfile
+import time
 import uuid
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from covey.runtime.steps import stop_if_abandoned
+
+_finished: deque[tuple[float, Path, int]] = deque(maxlen=1000)
+"""The files that were about to be renamed: when, to what, and their numbers in the file system. A file keeps its number
+when it is renamed, so that this tells at every moment which files are in their places. A command writes fewer files;
+the limit is for processes that never end."""
 
 
 def check_target(path: str | os.PathLike[str], name: str = "path") -> Path:
@@ -58,11 +68,25 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.touch(mode=0o666 if replaced is None else 0o600, exist_ok=False)
         yield temporary
         _finish(temporary, replaced)
+        stop_if_abandoned()
+        _finished.append((time.monotonic(), target, temporary.stat().st_ino))
         os.replace(temporary, target)
         with suppress(OSError):  # not every system can open a folder, and not every file system can sync one
             sync_folder(target.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        try:
+            temporary.unlink(missing_ok=True)
+        finally:
+            temporary.unlink(missing_ok=True)  # an interrupt may have come before the first one was under way
+
+
+def files_in_place(since: float) -> list[str]:
+    """Return the names of the files that have come into their places since this moment of the monotonic clock."""
+    return [
+        target.name
+        for moment, target, number in _finished
+        if moment >= since and target.exists() and target.stat().st_ino == number
+    ]
 
 
 def _finish(path: Path, mode: int | None) -> None:
