@@ -14,6 +14,9 @@ OLDEST_PYTHON ?= python3.11
 OLDEST_VENV ?= .venv-oldest
 # How `make suite`, `make test-oldest` and `make test-wheel` call pytest, for example: make suite TESTS="tests/graph -n 2"
 TESTS ?= -n auto --dist loadgroup
+# How often `make steady` runs its tests, and beside how many busy processes
+TIMES ?= 30
+BUSY ?= 0
 CASES ?= 2000
 SEED ?= 0
 # The tools that check and build a release have an environment of their own, and so does what users may install.
@@ -26,7 +29,7 @@ DOCS_VENV ?= .venv-docs
 SITE ?= docs/_build/html
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: FORCE demo test suite test-oldest test-wheel attack lint types format map docs bench audit reproducible dist clean
+.PHONY: FORCE demo test suite test-oldest test-wheel steady attack lint types format map docs bench audit reproducible dist clean
 
 # Ends with a page, covey-demo.html, to open in a browser.
 demo: $(VENV)/.installed
@@ -44,6 +47,10 @@ test-oldest: $(OLDEST_VENV)/.installed-dev
 # The same tests on the wheel of the last commit, installed outside this folder; those of the source archive are run.
 test-wheel: $(BUILD_VENV)/.installed
 	$(BUILD_BIN)/python -m tests.release test $(TESTS)
+
+# The tests that start processes, send signals or wait, many times: also make steady BUSY=2, beside two busy loops
+steady: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.steady --times $(TIMES) --busy $(BUSY) $(TESTS)
 
 # Random and odd cases; more or other ones by, for example, make attack CASES=100000 SEED=7
 attack: $(VENV)/.installed-dev

@@ -12,12 +12,20 @@ from hypothesis import settings
 from covey import __main__ as cli
 from covey import datasets
 from covey.similarity import named
-from tests import data
+from tests import data, steady
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs in the background ignore Ctrl-C
 
 settings.register_profile("covey", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("covey")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Mark what does more than compute, if a mark is asked for, because reading the source of all tests takes time."""
+    for item in items if config.option.markexpr else ():
+        if hasattr(item, "function") and steady.does_more_than_compute(item):
+            item.add_marker("processes")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -286,6 +286,7 @@ def test_means_of_parts_are_the_means_of_the_whole(data):
     np.testing.assert_allclose(first + second, whole, atol=1e-9)
 
 
+@pytest.mark.processes
 def test_workers_fill_missing_values_with_the_same_means(run):
     pytest.importorskip("distributed")
     frame = holes()

@@ -130,6 +130,7 @@ def test_methods_are_compared_on_vectors(run):
     assert "v: [" not in shown
 
 
+@pytest.mark.processes
 def test_workers_of_a_cluster_read_vectors(run):
     FORMS["list"][1]()
     options = ("--format", "parquet", "-l", "species", "-k", 5, "--dask", "local", "-j", 1)

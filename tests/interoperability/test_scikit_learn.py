@@ -31,6 +31,7 @@ def nearest(**parameters):
     return covey.NearestPrototypeClassifier(covey.CRS(5, **parameters))
 
 
+@pytest.mark.processes
 def test_selectors_are_searched_over_in_several_processes():
     selectors = [covey.CRS(5), covey.DeltaMedoids(), covey.Sharpened(covey.CRS(5), random_state=0)]
     searches = [

@@ -8,6 +8,8 @@ import pytest
 
 from covey.runtime.apart import call_apart
 
+pytestmark = pytest.mark.processes
+
 
 def test_another_process_computes_the_answer():
     assert call_apart(os.getpid) != os.getpid()

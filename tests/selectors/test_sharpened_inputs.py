@@ -52,6 +52,7 @@ def test_a_function_is_called_once_for_each_evaluation_and_never_twice_for_a_pai
     assert selector.n_evaluations_ >= selector.selector_.n_evaluations_
 
 
+@pytest.mark.processes
 def test_two_processes_evaluate_as_many_pairs_as_one(monkeypatch):
     monkeypatch.setattr(pool, "WORTH_IT", 0.0)
     objects, y, inner = ENGINES["callable"]()

@@ -19,6 +19,8 @@ from covey.similarity import pool
 from covey.similarity.collect import collect
 from covey.similarity.named import resolve
 
+pytestmark = pytest.mark.processes
+
 N = 60
 X = np.random.default_rng(0).permutation(N).tolist()
 ODD = {(3, 7), (4, 9), (20, 21)}

@@ -19,6 +19,8 @@ from covey.similarity import pool
 from tests.forms import space_of
 from tests.persistence.test_persistence import WORDS, letters
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def eager(monkeypatch):
