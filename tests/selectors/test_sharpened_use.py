@@ -265,16 +265,18 @@ def test_a_classifier_does_all_it_can_with_sharpened_prototypes():
 
 @pytest.mark.parametrize("reject", ["calibrated", "threshold", 0.5])
 def test_a_classifier_of_sharpened_prototypes_can_reject(reject):
+    """The digits are drawn at random, because a rate is promised for new objects that are like those of the fit; the
+    last ones of the file were written by other people."""
+    drawn = np.random.default_rng(0).permutation(TRUTH.size)
+    digits, truth = DIGITS[drawn], TRUTH[drawn]
+    fitted, asked = np.flatnonzero(truth[:900] < 8), slice(900, None)
     selector = covey.Sharpened(covey.CRS(10), random_state=0)
-    known = TRUTH < 8
-    objects, y = DIGITS[:900][known[:900]], TRUTH[:900][known[:900]]
-    model = covey.NearestPrototypeClassifier(selector, reject=reject).fit(objects, y)
-    answers, truth = model.predict(DIGITS[900:]), TRUTH[900:]
-    rejected = answers == -1
-    assert rejected[truth < 8].mean() <= rejected[truth >= 8].mean() < 1
+    model = covey.NearestPrototypeClassifier(selector, reject=reject).fit(digits[fitted], truth[fitted])
+    rejected, known = model.predict(digits[asked]) == -1, truth[asked] < 8
+    assert rejected[known].mean() <= rejected[~known].mean() < 1
     if reject == "calibrated":
-        assert 0.01 < rejected[truth < 8].mean() < 0.15
-        assert rejected[truth >= 8].mean() > 2 * rejected[truth < 8].mean()
+        assert 0.02 < rejected[known].mean() < 0.1
+        assert rejected[~known].mean() > 2 * rejected[known].mean()
 
 
 def test_displays_show_sharpened_prototypes():

@@ -383,7 +383,7 @@ class Sharpened(Selector):
         else:
             warn_if_fewer(asked or size, size, "equal objects of a class count once")
             if self._exceeds(size) or min(size, chosen.size) < objects.rows.size:
-                return self._sharpen(objects, chosen, start, size, generator(rng))
+                return self._sharpen(objects, chosen, start, size, generator(rng), wishes)
         return Selection(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
 
     def _exceeds(self, size: int) -> bool:
@@ -391,7 +391,13 @@ class Sharpened(Selector):
         return self.size is not None and self.selector_.sample_indices_.size > size
 
     def _sharpen(
-        self, objects: "Labelled", chosen: Positions, start: Positions, size: int, rng: np.random.Generator
+        self,
+        objects: "Labelled",
+        chosen: Positions,
+        start: Positions,
+        size: int,
+        rng: np.random.Generator,
+        wishes: Wishes,
     ) -> Selection:
         """Exchange the representatives to start with until this hardly helps any more.
 
@@ -417,7 +423,9 @@ class Sharpened(Selector):
                 found.resize(size, self.temperature_)
             self._exchange(found, k if pooled else None, rng, bar)
         self.sharpened_ = self._exceeds(size) or not np.array_equal(found.indices, chosen)
-        made = objects.prototypes(found, self.selector_) if self.sharpened_ else [*self.selector_.prototypes_.values()]
+        made = list(self.selector_.prototypes_.values())
+        if self.sharpened_:
+            made = wishes.in_given_units(objects.prototypes(found, self.selector_))
         n_evaluations = n_before + found.n_evaluations
         if space.cheap or space.screened:  # pairs are computed again there, but each of them counts at most once
             n_evaluations = min(n_evaluations, space.n_pairs)

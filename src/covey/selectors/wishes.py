@@ -84,7 +84,7 @@ class Wishes:
 
         A share is raised to that size. Raise ValueError if a number is too small.
         """
-        if self.size is None or self.size >= len(clusters) + self.included.size:
+        if self.size is None:
             return self
         n_included = sum(cluster.included.size for cluster in clusters)  # equal rows need one representative
         n_least = sum(max(1, cluster.included.size) for cluster in clusters)
@@ -173,9 +173,11 @@ def _check_weights(sample_weight: Any, n: int) -> Floats:
 def _scaled(weights: Floats) -> tuple[Floats, int]:
     """Return weights divided by a power of 2 so that the largest is below 1, and which power it is.
 
-    A weight above 0 stays above 0, even where the quotient is too small for a float.
+    The power is even, so that square roots of sums are scaled by a power of 2 as well. A weight above 0 stays above 0,
+    even where the quotient is too small for a float.
     """
     exponent = math.frexp(float(weights.max(initial=0)))[1]
+    exponent += exponent % 2
     least = np.where(weights > 0, np.finfo(np.float64).smallest_subnormal, 0)
     return np.maximum(np.ldexp(weights, -exponent), least), exponent
 
