@@ -15,6 +15,7 @@ from covey.cli.options import Output, Replacing, Running, Source
 from covey.cli.precautions import NO_CARE, OnError, Precautions
 from covey.cli.selection import Compared, Grouping, MoreFiles, Parts, Selection, check_pairs, not_on_a_cluster
 from covey.cli.terminal import log_to_terminal, say
+from covey.runtime.wording import several
 
 if TYPE_CHECKING:
     from covey.cli.selected import Selected
@@ -146,11 +147,20 @@ def _here(asked: Asked) -> "Selected":
     with about(asked.source.path):
         fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
     if hasattr(fitted.selector_, "checkpoint_"):
-        kept = fitted.selector_.checkpoint_
-        if kept.n_saved:
-            remarks.append(f"{kept.n_saved:,} of these evaluations were taken from the checkpoint.")
-        remarks.append(f"{kept.n_kept:,} evaluations are kept in the checkpoint now.")
+        remarks += _of_checkpoint(fitted.selector_.checkpoint_)
     return Selected(fitted, loaded.recipe, loaded.block.take(fitted.selector_.sample_indices_), loaded, remarks)
+
+
+def _of_checkpoint(report: "covey.CheckpointReport") -> list[str]:
+    """Say what a checkpoint has done. The numbers add up to the evaluations that were told before."""
+    if not report.n_kept:  # a named similarity, of which finished clusters are kept
+        return [f"{report.n_saved:,} of these evaluations were taken from the checkpoint."] if report.n_saved else []
+    again = f"; {report.n_asked_again} of them were asked again before" if report.n_asked_again else ""
+    return [
+        f"Of these evaluations, {report.n_saved:,} were taken from the checkpoint, {report.n_new:,} are new in it, and "
+        f"{report.n_repeated:,} were of pairs that it held already.",
+        f"{several(report.n_kept, 'pair')} {'is' if report.n_kept == 1 else 'are'} kept in the checkpoint now{again}.",
+    ]
 
 
 def _on_cluster(asked: Asked) -> "Selected":

@@ -1,8 +1,13 @@
 """What processes need of those that call a function for pairs of objects."""
 
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
 
 from covey.arrays import Floats, Indices
+from covey.runtime.workers import Outcome, attempt
+
+Part = tuple[Floats, list[str]]
+"""The values of some pairs that follow each other, and descriptions of failures among them."""
 
 
 class Caller(Protocol):
@@ -15,12 +20,8 @@ class Caller(Protocol):
         """How many pairs the function takes in one call."""
         ...
 
-    def __call__(self, i: Indices, j: Indices) -> Floats:
-        """Return the values of the pairs, with NaN for failures if the work goes on in spite of them."""
-        ...
-
-    def notes(self) -> list[str]:
-        """Return descriptions of the failures since the last call, and forget them."""
+    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+        """Yield the values of all pairs. If something stops the work, yield those of the first pairs, and raise it."""
         ...
 
     def names(self, i: int, j: int) -> str:
@@ -28,10 +29,19 @@ class Caller(Protocol):
         ...
 
 
-Part = tuple[Floats, list[str]]
-"""The values of some pairs that follow each other, and descriptions of failures among them."""
+class Answer(NamedTuple):
+    """What a worker answers: the parts that a caller has yielded, and how it has ended, well or by an error."""
+
+    parts: list[Part]
+    ending: Outcome
 
 
-def answer(caller: Caller, i: Indices, j: Indices) -> Part:
-    """Return the values of pairs, and descriptions of failures among them."""
-    return caller(i, j), caller.notes()
+def answer(caller: Caller, i: Indices, j: Indices) -> Answer:
+    """Let a caller work, and return what it has yielded, also if an error has stopped it."""
+    parts: list[Part] = []
+
+    def collect() -> None:
+        for part in caller.parts(i, j):
+            parts.append(part)  # one by one, because a list made at once would be lost with the error
+
+    return Answer(parts, attempt(collect))

@@ -10,7 +10,7 @@ The file is a journal (`storage/journal.py`) with blocks of these kinds:
 
 How a run goes on:
 
-1. The file must belong to the same similarity, and X must hold all of its objects. X may hold more.
+1. The file must belong to the same similarity, and X must hold at least half of its objects. X may hold others, too.
 2. A few kept pairs are evaluated again. If they have other values now, the similarity has changed in a way that its
    fingerprint does not show, and the file is refused.
 3. The run is made again from its beginning. All its choices follow from the seed and from similarities, and those that
@@ -92,6 +92,10 @@ class Checkpoint:
 
     Attributes
     ----------
+    n_saved, n_evaluated : int
+        How many evaluations of this run were looked up in the file, and how many others there were.
+    n_asked_again : int
+        How many kept pairs were evaluated when the file was opened.
     seed : int
         A random seed that all runs with this file share.
     results : dict
@@ -101,7 +105,8 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], fingerprint: str, in_words: str) -> None:
         self._journal = Journal(path, "checkpoint")
         self.path = str(self._journal.path)
-        self.n_saved = self.n_asked_again = self._n_kept = 0
+        self.n_saved = self.n_asked_again = self.n_evaluated = 0
+        self._new: list[Keys] = []
         self.results: dict[str, bytes] = {}
         self._hashes: Hashes = np.empty(0, dtype=np.uint64)
         self._keys: Keys = np.empty(0, dtype=np.uint64)
@@ -120,8 +125,15 @@ class Checkpoint:
         self._journal.close()
 
     def report(self) -> CheckpointReport:
-        """Return what the checkpoint has done so far."""
-        return CheckpointReport(self.path, self.n_saved, self.n_asked_again, self._n_kept)
+        """Return what the checkpoint has done so far.
+
+        A run can evaluate a pair more than once: equal objects of several clusters are one object in the file, and some
+        pairs that had failed are asked again.
+        """
+        n_new = int(np.sum(~np.isin(np.unique(np.concatenate([*self._new, self._keys[:0]])), self._keys)))
+        return CheckpointReport(
+            self.path, self.n_saved, n_new, self.n_evaluated - n_new, self.n_asked_again, self._keys.size + n_new
+        )
 
     def admit(self, hashes: Hashes) -> Integers:
         """Return the numbers of objects, given the hashes of their contents. New objects are added to the file.
@@ -157,7 +169,8 @@ class Checkpoint:
         pairs["first"], pairs["second"] = keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)
         pairs["similarity"] = values
         self._journal.append(PAIRS, pairs.tobytes())
-        self._n_kept += keys.size
+        self._new.append(keys)
+        self.n_evaluated += keys.size
 
     def sample(self, most: int, numbers: Integers) -> tuple[Keys, Floats]:
         """Return some of the kept pairs of these objects that have not failed: the first, the last, and others between
@@ -251,7 +264,6 @@ class Checkpoint:
             raise self.damaged("a pair has an object that is not in it")
         if (np.abs(pairs["similarity"]) >= LARGEST).any():
             raise self.damaged(f"a similarity is not below {LARGEST:g} in magnitude")
-        self._n_kept = pairs.size
         pairs = pairs[::-1]
         self._keys, last = np.unique(pair_keys(pairs["first"], pairs["second"]), return_index=True)
         self._values, self._hashes = pairs["similarity"][last].astype(np.float64), hashes.astype(np.uint64)

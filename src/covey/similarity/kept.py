@@ -14,7 +14,7 @@ from covey.arrays import Floats, Indices, Integers, Positions
 from covey.similarity.answers import differing
 from covey.similarity.checkpoint import Checkpoint, Keys, OtherRunError, numbers_in, pair_keys
 from covey.similarity.collection import Collection, WrappedCollection
-from covey.similarity.space import Space
+from covey.similarity.space import Part, Space
 
 ASKED_AGAIN = 5
 """How many kept pairs are evaluated again before a checkpoint is used. A change that a fingerprint does not show, such
@@ -40,6 +40,7 @@ def _check_values(collection: Collection, checkpoint: Checkpoint, numbers: Integ
     i, j = (position[number] for number in numbers_in(keys))
     now = collection.against(collection).score_or_nan(i, j)
     checkpoint.n_asked_again += i.size
+    now = np.where(np.isnan(now), before, now)  # a failure, in spite of which the work goes on, is no other value
     differ = differing(before, now)
     if differ.size:
         a, b = collection.rows[i[differ[0]]], collection.rows[j[differ[0]]]
@@ -81,11 +82,12 @@ class KeptSpace(Space):
     def with_itself(self) -> Floats:
         return self._space.with_itself()
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Floats]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
         return self._parts(i, j, self._keys(i, j))
 
     def score_again(self, i: Indices, j: Indices) -> Floats:
         scores = self._space.score_or_nan(i, j, counted=False)
+        self._checkpoint.n_evaluated += i.size
         self.count(i.size)
         return scores
 
@@ -94,11 +96,9 @@ class KeptSpace(Space):
         # direction is free for the value of the other direction.
         keys = self._keys(i, j)
         keys = (keys << np.uint64(32)) | (keys >> np.uint64(32)) if self._unordered else self._keys(j, i)
-        scores = np.concatenate([*self._parts(j, i, keys)])
-        self.count(i.size)
-        return scores
+        return self.joined(self._parts(j, i, keys), i.size, counted=True)
 
-    def _parts(self, i: Indices, j: Indices, keys: Keys) -> Iterator[Floats]:
+    def _parts(self, i: Indices, j: Indices, keys: Keys) -> Iterator[Part]:
         """Yield the similarities of pairs whose keys are given, each part as soon as it is in the checkpoint."""
         values, known = self._checkpoint.look_up(keys)
         failed = known & np.isnan(values)
@@ -107,22 +107,16 @@ class KeptSpace(Space):
         elif failed.any():
             self.failures.note_kept(int(failed.sum()))
         self._checkpoint.n_saved += int(known.sum())
+        if known.any():
+            yield np.flatnonzero(known), values[known]
         missing = np.flatnonzero(~known)
-        start = n_done = 0
-        for part in self._space.parts(i[missing], j[missing]):
-            batch = missing[n_done : n_done + part.size]
-            values[batch] = part
-            self._checkpoint.keep(keys[batch], part)
-            n_done += part.size
-            end = int(missing[n_done]) if n_done < missing.size else i.size
-            yield values[start:end]
-            start = end
-        if not missing.size:
-            yield values
+        for where, part in self._space.parts(i[missing], j[missing]):
+            self._checkpoint.keep(keys[missing[where]], part)
+            yield missing[where], part
 
     def _keys(self, i: Indices, j: Indices) -> Keys:
         a, b = self._left[i], self._right[j]
         return pair_keys(np.minimum(a, b), np.maximum(a, b)) if self._unordered else pair_keys(a, b)
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
-        return np.concatenate([*self.parts(i, j)])
+        return self.joined(self.parts(i, j), i.size, counted=False)

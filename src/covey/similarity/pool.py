@@ -7,9 +7,10 @@
 3. The pairs are shared out in batches of about `BATCH_SECONDS`, so that sending them costs next to nothing.
 4. If the caller cannot be written or read, a warning says so once, and this process does all the work.
 
-A worker answers with the values of its batch, or with the error that a single process would have raised. The values and
-their order are those of a single process. Each batch is handed on as soon as those before it are there. Evaluations are
-counted by the space that uses the pool.
+A worker answers with the values of its batch, or with the error that a single process would have raised and the values
+before it. The values and their order are those of a single process. Each batch is handed on as soon as those before it
+are there, and after an error also those that other workers have finished meanwhile. Evaluations are counted by the
+space that uses the pool.
 """
 
 import math
@@ -75,33 +76,33 @@ class Pool:
         self._steps: Steps | None = None
         self._shared: Shared | None = None
 
-    def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[Part]:
-        """Yield what ``caller(i, j)`` returns, part by part, computed by several processes if that is faster.
+    def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[tuple[int, Part]]:
+        """Yield what the caller yields, computed by several processes if that is faster, and where each part begins.
 
+        The parts follow each other. Only if an error ends the work, parts with gaps before them may come ahead of it.
         Every call on one pool must pass the same caller.
         """
         if self._steps is None:
             self._steps = Steps(1, caller.unit)
         if not reaches_other_machines(self._n_jobs) and effective_n_jobs(self._n_jobs) == 1:
-            yield from self._here(caller, i, j)
+            yield from self._here(caller, i, j, 0)
             return
-        n_here = 0
+        n_done = 0
         for step in self._steps.over(i.size):
             if self._is_worth_it(i.size - step.start):
                 break
-            yield answer(caller, i[step], j[step])
-            n_here = step.stop
-        i, j = i[n_here:], j[n_here:]
-        if not i.size:
+            yield from placed(caller, i, j, step)
+            n_done = step.stop
+        if n_done == i.size:
             return
         try:
-            for part in self._share_out(caller, i, j, self._steps.seconds / self._steps.n_done):
-                yield part
-                i, j = i[part[0].size :], j[part[0].size :]
+            for start, part in self._share_out(caller, i, j, n_done, self._steps.seconds / self._steps.n_done):
+                yield start, part
+                n_done = start + part[0].size
         except UnsendableError as error:
             self._n_jobs = 1
             warn_once(caller.similarity, error)
-            yield from self._here(caller, i, j)
+            yield from self._here(caller, i, j, n_done)
         except BaseException:
             self._shared = None  # its file is removed now, and not when nobody has the pool any more
             raise
@@ -112,38 +113,63 @@ class Pool:
         n_timed, seconds = self._steps.n_done, self._steps.seconds
         return (n_timed >= TIMED or seconds > WORTH_IT) and seconds / n_timed * n_left > WORTH_IT
 
-    def _here(self, caller: Caller, i: Indices, j: Indices) -> Iterator[Part]:
-        """Let this process do the work, in short steps."""
+    def _here(self, caller: Caller, i: Indices, j: Indices, n_done: int) -> Iterator[tuple[int, Part]]:
+        """Let this process do what is left, in short steps."""
         assert self._steps is not None
-        for step in self._steps.over(i.size):
-            yield answer(caller, i[step], j[step])
+        for step in self._steps.over(i.size - n_done):
+            yield from placed(caller, i, j, slice(n_done + step.start, n_done + step.stop))
 
-    def _share_out(self, caller: Caller, i: Indices, j: Indices, seconds: float) -> Iterator[Part]:
-        """Let the workers compute batches of pairs, which take this many seconds each, and yield the values in order.
+    def _share_out(
+        self, caller: Caller, i: Indices, j: Indices, n_done: int, seconds: float
+    ) -> Iterator[tuple[int, Part]]:
+        """Let the workers compute what is left, in batches of pairs which take this many seconds each.
 
         After a failure no further batches are sent. Those that are under way are waited for, because the workers would
-        go on with them.
+        go on with them. Their parts are yielded before the error is raised, unless it is that nothing can be sent,
+        after which this process does all that is left.
         """
         if self._shared is None:
             self._shared = Shared(caller, elsewhere=reaches_other_machines())
         n_processes = effective_n_jobs(self._n_jobs)  # Dask's scheduler is asked for it, so only now
         # A function of many pairs gets the same pairs in each call as in one process. Its values may depend on them in
         # the last bits, as those of matrix products do.
-        size = min(math.ceil(BATCH_SECONDS / seconds), -(-i.size // n_processes))
+        size = min(math.ceil(BATCH_SECONDS / seconds), -(-(i.size - n_done) // n_processes))
         size = -(-size // caller.unit) * caller.unit
-        batches = [slice(start, start + size) for start in range(0, i.size, size)]
+        batches = [slice(start, min(start + size, i.size)) for start in range(n_done, i.size, size)]
         failures: list[Outcome] = []
+        late: list[tuple[int, Part]] = []
         parcel = self._shared.parcel
         outcomes = Parallel(n_jobs=n_processes, return_as="generator")(
             delayed(_work)(parcel, (i[batch], j[batch])) for batch in batches if not failures
         )
         for batch, outcome in zip(batches, outcomes, strict=False):
-            if outcome.failed:
+            if outcome.lost and not failures:
+                yield from placed(caller, i, j, batch)
+            elif outcome.failed:
                 failures.append(outcome)
-            elif not failures:
-                yield answer(caller, i[batch], j[batch]) if outcome.lost else outcome.value
+            elif not outcome.lost:
+                parts, ending = outcome.value
+                found = [(batch.start, part) for part in parts]
+                if failures:
+                    late += found
+                else:
+                    yield from found
+                if ending.failed:
+                    failures.append(ending)
         if failures:
-            failures[0].result()
+            try:
+                failures[0].result()
+            except UnsendableError:
+                raise
+            except Exception:
+                yield from late
+                raise
+
+
+def placed(caller: Caller, i: Indices, j: Indices, pairs: slice) -> Iterator[tuple[int, Part]]:
+    """Let a caller work for some of the pairs in this process, and say where each part begins."""
+    for part in caller.parts(i[pairs], j[pairs]):
+        yield pairs.start, part
 
 
 def warn_once(similarity: Any, error: UnsendableError) -> None:

@@ -141,7 +141,8 @@ class RememberedSpace(Space):
         new, first, again = np.unique(keys[missing], return_index=True, return_inverse=True)
         asked = missing[np.sort(first)]  # the function is called in the order of the pairs that were asked for
         scores = np.empty(new.size)
-        scores[np.argsort(first)] = self._evaluated(a[asked].astype(np.int32), b[asked].astype(np.int32), counted)
+        parts = self._space.parts(a[asked].astype(np.int32), b[asked].astype(np.int32))
+        scores[np.argsort(first)] = self.joined(parts, asked.size, counted)
         self._table.store(new, scores)
         values[missing] = scores[again]
         return values
@@ -155,15 +156,6 @@ class RememberedSpace(Space):
         scores = self._space.score_backward(self._left[i].astype(np.int32), self._right[j].astype(np.int32))
         self.count(i.size)
         return scores
-
-    def _evaluated(self, i: Indices, j: Indices, counted: bool) -> Floats:
-        """Evaluate pairs, which are given by their numbers in the memory, and count each part when it is there."""
-        parts = []
-        for part in self._space.parts(i, j):
-            parts.append(part)
-            if counted:
-                self.count(part.size)
-        return np.concatenate(parts)
 
     def with_itself(self) -> Floats:
         return self._space.with_itself()[self._left.astype(np.intp)]

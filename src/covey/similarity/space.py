@@ -13,20 +13,24 @@ A space also carries the threads that may work on it, so that no later stage has
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.arrays import Floats, Indices, Integers
+from covey.arrays import Floats, Indices, Integers, Positions
 from covey.runtime.executor import Executor
 from covey.similarity.failures import Failures
 
 INTERRUPTED_AFTER = 1024
 """How many pairs of a function that is not compiled are scored at most before `interrupt` is called. At a millisecond a
 pair, this is every second."""
+
+
+Part = tuple[slice | Positions, Floats]
+"""Which of the pairs that were asked for it holds, and their similarities."""
 
 
 @dataclass(frozen=True)
@@ -143,21 +147,27 @@ class Space(ABC):
 
         if self.threaded:
             return self.executor.in_batches(score_batch, i, j)
-        values = []
-        for part in self.parts(i, j):
-            values.append(part)
-            if counted:
-                self.count(part.size)
-        return np.concatenate(values) if values else np.empty(0)
+        return self.joined(self.parts(i, j), i.size, counted)
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Floats]:
-        """Compute the similarities of pairs without counting them, and yield those of the first pairs first.
+    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+        """Compute the similarities of pairs without counting them, and yield each part as soon as it is there.
 
         What was yielded is there whatever happens afterwards, so that somebody can count it or write it to a file.
+        Before an error is raised, all that was evaluated before it has been yielded.
         """
         step = max(i.size, 1) if self.interrupt is None else self.interrupted_after
         for start in range(0, i.size, step):
-            yield self._evaluate(i[start : start + step], j[start : start + step])
+            part = slice(start, start + step)
+            yield part, self._evaluate(i[part], j[part])
+
+    def joined(self, parts: Iterable[Part], n: int, counted: bool) -> Floats:
+        """Return the similarities of n pairs, which come in parts, and count each part when it is there."""
+        values = np.empty(n)
+        for where, part in parts:
+            values[where] = part
+            if counted:
+                self.count(part.size)
+        return values
 
     def score_again(self, i: Indices, j: Indices) -> Floats:
         """Evaluate pairs even if their similarities are known, to see whether they are the same again.
@@ -281,7 +291,7 @@ class RenumberedSpace(Space):
     def begin(self) -> None:
         self._space.begin()
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Floats]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
         return self._space.parts(self._order[i], self._order[j])
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:

@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -90,24 +91,30 @@ class TimedPool:
         self._arrived: queue.SimpleQueue[tuple[Worker, Any]] = queue.SimpleQueue()
         weakref.finalize(self, _stop, self._workers)
 
-    def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[Part]:
-        """Yield what ``caller(i, j)`` returns, part by part.
+    def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[tuple[int, Part]]:
+        """Yield what the caller yields, and where each part begins.
 
-        Every call on one pool must pass the same caller.
+        The parts follow each other. Only if something ends the work, be it an error or Ctrl-C, the parts that have
+        arrived with gaps before them come ahead of it. Every call on one pool must pass the same caller.
         """
         if self._shared is None:
             self._shared = _shared(caller)
         waiting: Calls = deque(slice(at, min(at + caller.unit, i.size)) for at in range(0, i.size, caller.unit))
-        done: dict[int, tuple[int, Part]] = {}  # by the first pair of each call, its end and its answer
+        done: dict[int, Part] = {}  # the parts that have arrived, by their first pairs
         start = 0
         try:
             while start < i.size:
-                self._hand_out(waiting, i, j)
-                for call, answered in self._receive(caller, waiting, i, j):
-                    done[call.start] = call.stop, answered
+                try:
+                    self._hand_out(waiting, i, j)
+                    self._receive(caller, waiting, i, j, done)
+                except BaseException:
+                    self._take_arrived(done)
+                    yield from sorted(done.items(), key=itemgetter(0))
+                    raise
                 while start in done:
-                    start, answered = done.pop(start)
-                    yield answered
+                    part = done.pop(start)
+                    yield start, part
+                    start += part[0].size
         except BaseException:
             _stop(self._workers)  # they may be at work on calls that nobody waits for
             self._shared = None  # its file is removed now, and not when nobody has the pool any more
@@ -130,8 +137,8 @@ class TimedPool:
                     worker.calls.append(waiting.popleft())
                     worker.send((i[worker.calls[-1]], j[worker.calls[-1]]))
 
-    def _receive(self, caller: Caller, waiting: Calls, i: Indices, j: Indices) -> Iterator[tuple[slice, Part]]:
-        """Wait for the next answer, or for the next deadline, and yield the calls that are over."""
+    def _receive(self, caller: Caller, waiting: Calls, i: Indices, j: Indices, done: dict[int, Part]) -> None:
+        """Wait for the next answer, or for the next deadline, and note the parts that are done."""
         deadlines = [worker.deadline for worker in self._workers if worker.deadline is not None]
         seconds = min(max(min(deadlines) - time.monotonic(), 0.0), LONGEST_WAIT) if deadlines else None
         try:
@@ -139,13 +146,13 @@ class TimedPool:
         except queue.Empty:
             for worker in [late for late in self._workers if late.deadline and late.deadline <= time.monotonic()]:
                 what = f"took longer than timeout={self._timeout:g} seconds"
-                yield from self._replace(worker, what, waiting, caller, i, j)
+                self._replace(worker, what, waiting, caller, i, j, done)
             return
         if worker not in self._workers:  # the last words of one that was replaced
             return
         if outcome is None:
             code = worker.process.wait()
-            yield from self._replace(worker, f"ended its process with exit code {code}", waiting, caller, i, j)
+            self._replace(worker, f"ended its process with exit code {code}", waiting, caller, i, j, done)
         elif not worker.ready:
             worker.n_to_come -= 1
             if outcome.failed:
@@ -153,11 +160,29 @@ class TimedPool:
         else:
             call = worker.calls.popleft()
             worker.deadline = time.monotonic() + self._timeout if worker.calls else None
-            yield call, outcome.result()
+            parts, ending = outcome.result()
+            done.update((call.start, part) for part in parts)
+            ending.result()
+
+    def _take_arrived(self, done: dict[int, Part]) -> None:
+        """Note the parts of all answers that have arrived, and of no others."""
+        with suppress(queue.Empty):
+            while True:
+                worker, outcome = self._arrived.get_nowait()
+                if worker in self._workers and worker.calls and outcome is not None and not outcome.failed:
+                    call = worker.calls.popleft()
+                    done.update((call.start, part) for part in outcome.value.parts)
 
     def _replace(
-        self, worker: Worker, what: str, waiting: Calls, caller: Caller, i: Indices, j: Indices
-    ) -> Iterator[tuple[slice, Part]]:
+        self,
+        worker: Worker,
+        what: str,
+        waiting: Calls,
+        caller: Caller,
+        i: Indices,
+        j: Indices,
+        done: dict[int, Part],
+    ) -> None:
         """End a process. The call that it was working on has failed, and its other calls wait for another process."""
         self._workers.remove(worker)
         _stop([worker])
@@ -172,7 +197,7 @@ class TimedPool:
             pairs = "" if call.stop - call.start == 1 else f", in a batch of {call.stop - call.start} pairs,"
             raise RuntimeError(f"The similarity of {first}{pairs} {what}.")
         if call.stop - call.start == 1:
-            yield call, (np.array([np.nan]), [f"That of {first} {what}."])
+            done[call.start] = np.array([np.nan]), [f"That of {first} {what}."]
         else:
             middle = (call.start + call.stop) // 2
             waiting.extendleft([slice(middle, call.stop), slice(call.start, middle)])

@@ -1,15 +1,16 @@
 """Any objects under a function of the user's own, which takes one pair a call, many pairs a call, or is compiled by
 numba.
 
-A `Caller` calls the function. If something goes wrong, its error names the two objects, or it notes what has happened
-and goes on. A caller can be sent to other processes. A `FunctionSpace` decides in which process a caller works, checks
-the values that it returns, and counts them.
+A `Caller` calls the function and checks its values. If something goes wrong, its error names the two objects, or it
+notes what has happened and goes on. What it has evaluated before an error is handed on ahead of the error. A caller can
+be sent to other processes. A `FunctionSpace` decides in which process a caller works, and turns values into
+similarities.
 """
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
 from numbers import Real
 from typing import Any
 
@@ -17,10 +18,11 @@ import numpy as np
 
 from covey.arrays import Floats, Indices, Positions
 from covey.runtime.steps import Steps
+from covey.similarity import calling
 from covey.similarity.failures import MOST_EXAMPLES
 from covey.similarity.pool import Pool
 from covey.similarity.similarity import LARGEST, Similarity
-from covey.similarity.space import Space
+from covey.similarity.space import Part, Space
 from covey.similarity.timed import TimedPool
 
 
@@ -58,17 +60,47 @@ class Caller(ABC):
         """How many pairs the function takes in one call."""
         return 1
 
+    def parts(self, i: Indices, j: Indices) -> Iterator[calling.Part]:
+        """Yield the function's own values for the pairs (left[i[t]], right[j[t]]), and descriptions of failures.
+
+        All values are one part. If something stops the work, be it an error or Ctrl-C, the part has those of the pairs
+        before, and the error follows it. A value that cannot be a similarity, or a distance, has become NaN. If the
+        work goes on in spite of failures, so has that of a pair for which the function fails; if not, an error follows.
+        """
+        found: list[Floats] = []
+        stopped: BaseException | None = None
+        try:
+            for values in self._values(i, j):
+                found.append(values)  # one by one, because a list made at once would be lost with the error
+        except BaseException as error:
+            stopped = error
+        values = np.concatenate(found) if found else np.empty(0)
+        bad = ~(np.abs(values) < LARGEST)
+        if self.similarity.conversion is not None:
+            bad |= values < 0
+        if bad.any():
+            first = int(np.flatnonzero(bad)[0])
+            pair = i[first], j[first]
+            if self._goes_on and not self._notes:
+                self.note(*pair, f"returned {values[first]}")
+            elif not self._goes_on and (stopped is None or isinstance(stopped, Exception)):
+                stopped = self._refusal(*pair, float(values[first]))
+            values = np.where(bad, np.nan, values)
+        notes, self._notes = self._notes, []
+        if values.size or stopped is None:
+            yield values, notes
+        if stopped is not None:
+            try:
+                raise stopped
+            finally:
+                del stopped  # it refers to this frame, and the frame to it
+
     @abstractmethod
-    def __call__(self, i: Indices, j: Indices) -> Floats:
-        """Return the function's own values for the pairs (left[i[t]], right[j[t]]).
+    def _values(self, i: Indices, j: Indices) -> Iterator[Floats]:
+        """Yield the function's own values in the order of the pairs, and those before an error ahead of it.
 
         If the work goes on in spite of failures, the value of a pair for which the function fails is NaN.
         """
-
-    def notes(self) -> list[str]:
-        """Return descriptions of the failures since the last call, and forget them."""
-        notes, self._notes = self._notes, []
-        return notes
 
     def names(self, i: int, j: int) -> str:
         """Name the two objects of a pair."""
@@ -91,26 +123,37 @@ class Caller(ABC):
         if len(self._notes) < MOST_EXAMPLES:
             self._notes.append(f"That of {self.names(i, j)} {what}.")
 
+    def _refusal(self, i: int, j: int, value: float) -> ValueError:
+        """Return the error for a pair whose value cannot be a similarity, or a distance."""
+        if self.similarity.conversion is not None and value < 0:
+            return ValueError(
+                f"The distance of {self.names(i, j)} is {value}, but a distance must not be negative; pass a "
+                "similarity without covey.from_distance."
+            )
+        return ValueError(self.complaint(i, j, f"returned {value}"))
+
 
 class PairCaller(Caller):
     """Calls a plain Python function once a pair. Both sides are arrays of objects."""
 
-    def __call__(self, i: Indices, j: Indices) -> Floats:
-        # When a pair fails, the array holds the results before it, so that its length is the position of that pair.
-        values = array("d")
-        try:
-            values.extend(map(self.similarity.function, self._left.take(i), self._right.take(j)))
-            error: Exception = StopIteration()  # `extend` takes it for the end if the function raises it
-        except Exception as raised:
-            error = raised
-        failed = len(values)
-        if failed < i.size:
-            if not self._goes_on:
-                raise self._error_of_pair(i[failed], j[failed], error) from error
-            self.note(i[failed], j[failed], f"raised {_brief(error)}")
-            values.append(np.nan)
-            values.extend(map(self._value_or_nan, i[failed + 1 :], j[failed + 1 :]))
-        return np.frombuffer(values)
+    def _values(self, i: Indices, j: Indices) -> Iterator[Floats]:
+        values, stopped = _as_far_as_possible(map(self.similarity.function, self._left.take(i), self._right.take(j)))
+        yield values
+        failed = values.size
+        if stopped is None and failed < i.size:
+            stopped = StopIteration()  # `map` takes it for the end if the function raises it
+        if isinstance(stopped, Exception) and self._goes_on:
+            self.note(i[failed], j[failed], f"raised {_brief(stopped)}")
+            yield np.array([np.nan])
+            values, stopped = _as_far_as_possible(map(self._value_or_nan, i[failed + 1 :], j[failed + 1 :]))
+            yield values
+        if stopped is not None:
+            try:
+                if isinstance(stopped, Exception):
+                    raise self._error_of_pair(i[failed], j[failed], stopped) from stopped
+                raise stopped
+            finally:
+                del stopped  # it refers to this frame, and the frame to it
 
     def _value_or_nan(self, i: int, j: int) -> float:
         """Return the value of one pair, or NaN if the function fails."""
@@ -142,13 +185,10 @@ class BatchCaller(Caller):
     def unit(self) -> int:
         return self.similarity.batch_size
 
-    def __call__(self, i: Indices, j: Indices) -> Floats:
-        size = self.similarity.batch_size
-        values = np.empty(i.size)
-        for start in range(0, i.size, size):
-            batch = slice(start, start + size)
-            values[batch] = (self._halves if self._goes_on else self._call_batch)(i[batch], j[batch])
-        return values
+    def _values(self, i: Indices, j: Indices) -> Iterator[Floats]:
+        for start in range(0, i.size, self.unit):
+            batch = slice(start, start + self.unit)
+            yield (self._halves if self._goes_on else self._call_batch)(i[batch], j[batch])
 
     def _halves(self, i: Indices, j: Indices) -> Floats:
         """Return the values of a batch. If the function fails, ask for each half of it, down to single pairs."""
@@ -183,7 +223,7 @@ class BatchCaller(Caller):
 class CompiledCaller(Caller):
     """Calls a function that numba has compiled, on dense or CSR rows. A compiled loop over the pairs calls it."""
 
-    def __call__(self, i: Indices, j: Indices) -> Floats:
+    def _values(self, i: Indices, j: Indices) -> Iterator[Floats]:
         values = np.full(i.size, np.nan)
         if not i.size:
             self._loop(i, j, values)  # compiles it
@@ -192,7 +232,7 @@ class CompiledCaller(Caller):
             try:
                 self._loop(i[start:], j[start:], values[start:])
                 break
-            except Exception as error:
+            except BaseException as error:
                 if type(error).__module__.startswith("numba"):
                     raise TypeError(
                         "similarity does not compile on these rows; a numba function takes two rows f(x, y), or, if X "
@@ -201,11 +241,15 @@ class CompiledCaller(Caller):
                     ) from error
                 # Values are filled in order.
                 failed = start + int(np.flatnonzero(~np.isnan(values[start:])).max(initial=-1)) + 1
+                if not isinstance(error, Exception):
+                    yield values[:failed]
+                    raise
                 if not self._goes_on:
+                    yield values[:failed]
                     raise self.failure(i[failed], j[failed], error) from error
                 self.note(i[failed], j[failed], f"raised {_brief(error)}")
                 start = failed + 1
-        return values
+        yield values
 
     def _loop(self, i: Indices, j: Indices, values: Floats) -> None:
         """Compute the values of pairs one after the other."""
@@ -239,49 +283,44 @@ class FunctionSpace(Space):
             return np.ones(self.n_left)
         return self._similarity.convert(np.zeros(self.n_left))
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Floats]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
         if self.threaded:
-            for step in self._steps.over(i.size):
-                yield self.executor.in_batches(self._evaluate, i[step], j[step], fewest=1)
+            yield from self._parts_of_threads(i, j)
             return
-        start = 0
-        for values, notes in self._pool.parts(self._caller, i, j):
-            part = slice(start, start + values.size)
-            yield self._checked(i[part], j[part], values, notes)
-            start = part.stop
+        for start, (values, notes) in self._pool.parts(self._caller, i, j):
+            if self.failures is not None:
+                self.failures.note(values.size, int(np.isnan(values).sum()), notes)
+                yield slice(start, start + values.size), self._similarity.convert(values)
+            else:
+                yield self._sound(start, values)
+
+    def _parts_of_threads(self, i: Indices, j: Indices) -> Iterator[Part]:
+        """Yield the similarities of pairs in steps, each of which the threads share."""
+        for step in self._steps.over(i.size):
+            values = np.full(step.stop - step.start, np.nan)
+            every = np.arange(values.size)
+            try:
+                self.executor.in_batches(partial(self._fill, values, i[step], j[step]), every, every, fewest=1)
+            except BaseException:
+                yield self._sound(step.start, values)
+                raise
+            yield self._sound(step.start, values)
+
+    def _fill(self, values: Floats, i: Indices, j: Indices, positions: Positions, _: Positions) -> Floats:
+        """Write the values of the pairs at these positions, as far as they can be had."""
+        for part, _notes in self._caller.parts(i[positions], j[positions]):
+            values[positions[: part.size]] = part
+        return values[positions]
+
+    def _sound(self, start: int, values: Floats) -> Part:
+        """Return those of the values from a pair on that are there. If some are missing, an error follows."""
+        there = np.flatnonzero(~np.isnan(values))
+        return start + there, self._similarity.convert(values[there])
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
-        return self._checked(i, j, self._caller(i, j), self._caller.notes())
-
-    def _checked(self, i: Indices, j: Indices, values: Floats, notes: list[str]) -> Floats:
-        """Turn the values of the function into similarities. A value that cannot be one is a failure.
-
-        The notes describe pairs for which the function has failed. If the work goes on in spite of failures, the
-        similarity of such pairs is NaN.
-        """
-        bad = ~(np.abs(values) < LARGEST)
-        if self._similarity.conversion is not None:
-            bad |= values < 0
-        if not bad.any():
-            if self.failures is not None:
-                self.failures.note(values.size, 0, [])
-            return self._similarity.convert(values)
-        first = int(np.flatnonzero(bad)[0])
-        if self.failures is None:
-            raise self._refusal(i[first], j[first], float(values[first]))
-        if not notes:
-            self._caller.note(i[first], j[first], f"returned {values[first]}")
-        self.failures.note(values.size, int(bad.sum()), notes or self._caller.notes())
-        return np.where(bad, np.nan, self._similarity.convert(np.where(bad, 0.0, values)))
-
-    def _refusal(self, i: int, j: int, value: float) -> ValueError:
-        """Return the error for a pair whose value cannot be a similarity, or a distance."""
-        if self._similarity.conversion is not None and value < 0:
-            return ValueError(
-                f"The distance of {self._caller.names(i, j)} is {value}, but a distance must not be negative; pass a "
-                "similarity without covey.from_distance."
-            )
-        return ValueError(self._caller.complaint(i, j, f"returned {value}"))
+        # Only a space that threads share is asked like this, and no pair may fail there.
+        every = np.arange(i.size)
+        return self._similarity.convert(self._fill(np.full(i.size, np.nan), i, j, every, every))
 
 
 @lru_cache(maxsize=64)
@@ -310,6 +349,16 @@ def _csr_loop(function: Any) -> Any:
             out[t] = function(a_columns[a], a_values[a], b_columns[b], b_values[b])
 
     return loop
+
+
+def _as_far_as_possible(values: Iterable[float]) -> tuple[Floats, BaseException | None]:
+    """Return values up to the first that cannot be had, and what has kept it from being had."""
+    found = array("d")
+    try:
+        found.extend(values)
+    except BaseException as error:
+        return np.frombuffer(found), error
+    return np.frombuffer(found), None
 
 
 def _brief(error: BaseException) -> str:
