@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.dask.engine import Engine
+from covey.runtime.disk import of_file
 from covey.runtime.extras import require
 from covey.storage.errors import FileFormatError
 
@@ -64,12 +65,13 @@ class FolderCheckpoint(Checkpoint):
         files, folder = _open_folder(url)
         if "memory" in files.protocol:
             raise ValueError(f"checkpoint must be where all workers see it, got {url!r}, the memory of one process.")
-        files.makedirs(folder, exist_ok=True)
-        files.invalidate_cache()  # workers, or other runs, have written files since this process last looked
-        try:
-            self._found = {name.rsplit("/", 1)[-1] for name in files.ls(folder, detail=False)}
-        except FileNotFoundError:  # in a store of objects such as S3, there is no folder without files
-            self._found = set()
+        with of_file(url):
+            files.makedirs(folder, exist_ok=True)
+            files.invalidate_cache()  # workers, or other runs, have written files since this process last looked
+            try:
+                self._found = {name.rsplit("/", 1)[-1] for name in files.ls(folder, detail=False)}
+            except FileNotFoundError:  # in a store of objects such as S3, there is no folder without files
+                self._found = set()
         made = {"format": FORMAT, **manifest}
         if MANIFEST in self._found:
             _check_manifest(url, read_manifest(url) or {}, made)
@@ -105,7 +107,8 @@ def read_manifest(url: str) -> dict[str, Any] | None:
     """Return what a folder says that it belongs to, or None if it says nothing."""
     files, folder = _open_folder(url)
     try:
-        manifest = json.loads(files.cat_file(f"{folder}/{MANIFEST}"))
+        with of_file(f"{url}/{MANIFEST}"):
+            manifest = json.loads(files.cat_file(f"{folder}/{MANIFEST}"))
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError) as error:
@@ -168,14 +171,16 @@ def _write(url: str, name: str, content: bytes) -> None:
     """Write a file under another name, and rename it when it is complete."""
     files, folder = _open_folder(url)
     temporary = f"{folder}/.{uuid4().hex}.{name}"
-    files.pipe_file(temporary, content)
-    files.mv(temporary, f"{folder}/{name}")
+    with of_file(f"{url}/{name}", temporary):
+        files.pipe_file(temporary, content)
+        files.mv(temporary, f"{folder}/{name}")
 
 
 def _read_result(url: str, name: str, kind: type) -> Any:
     """Read the result of a task."""
     files, folder = _open_folder(url)
-    content = files.cat_file(f"{folder}/{name}")
+    with of_file(f"{url}/{name}"):
+        content = files.cat_file(f"{folder}/{name}")
     try:
         with ZipFile(io.BytesIO(content)) as archive:
             if archive.testzip() is not None:  # older versions of NumPy read no further than the array, and no checksum

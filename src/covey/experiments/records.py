@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from covey.runtime.disk import of_file
+
 FILE, QUICK_FILE = "records.jsonl", "quick.jsonl"
 """A quick run has a file of its own, because its records must not be taken for those of a full run."""
 EXAMPLES = 3
@@ -176,7 +178,7 @@ def read_records(folder: Any, quick: bool = False) -> list[Record]:
 
 def append(path: Path, records: list[Record]) -> None:
     """Write a line with the records of one fit; it is on disk when this returns."""
-    with path.open("a", encoding="utf-8") as file:
+    with of_file(path), path.open("a", encoding="utf-8") as file:
         file.write(json.dumps([asdict(record) for record in records]) + "\n")
         file.flush()
         os.fsync(file.fileno())

@@ -27,6 +27,7 @@ from covey.persistence.old import format_1
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityReader, lacks_code
 from covey.persistence.values import Reader, tagged, typed
+from covey.runtime.disk import of_file
 from covey.selectors.base import Selector
 from covey.similarity.similarity import Similarity
 from covey.storage.archive import read_bytes
@@ -111,7 +112,8 @@ class ModelFile:
             self._path = os.fspath(path)
             if not self._path:
                 raise FileNotFoundError(f"path must be the name of a file, got {path!r}.")
-            content = Path(path).read_bytes()
+            with of_file(self._path):
+                content = Path(path).read_bytes()
         else:
             self._path, content = str(getattr(path, "name", "the given file")), path.read()
         if not content.startswith(ARCHIVE):

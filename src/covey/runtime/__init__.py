@@ -5,6 +5,7 @@ covey.
 
 - `executor.py` runs independent tasks on several threads.
 - `steps.py` cuts long work into steps, so that Ctrl-C ends it soon.
+- `disk.py` lets errors of the file system name the file.
 - `workers.py` says how values get to other processes, and how errors come back.
 - `apart.py` calls a function once in a process of its own, which can be ended.
 - `answering.py` is such a process for many calls.

@@ -23,6 +23,8 @@ from uuid import uuid4
 from joblib import wrap_non_picklable_objects
 from joblib.parallel import get_active_backend
 
+from covey.runtime.disk import of_file
+
 _last_read: tuple[str, Any] = ("", None)
 """The path and the content of the file that this worker has read last."""
 
@@ -106,7 +108,7 @@ class Shared:
         path = Path(tempfile.gettempdir(), f"covey-{uuid4().hex}")
         # It is removed in any case, even if Ctrl-C comes as soon as the file is there.
         weakref.finalize(self, path.unlink, missing_ok=True)
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        with of_file(path), open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             file.write(content)
         return str(path)
 

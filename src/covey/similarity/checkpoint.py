@@ -103,7 +103,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], fingerprint: str, in_words: str) -> None:
-        self._journal = Journal(path, "checkpoint")
+        self._journal = Journal(path)
         self.path = str(self._journal.path)
         self.n_saved = self.n_asked_again = self.n_evaluated = 0
         self._new: list[Keys] = []

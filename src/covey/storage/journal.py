@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from covey.runtime.disk import of_file
 from covey.storage.errors import FileFormatError
 from covey.storage.whole import check_target, sync_folder
 
@@ -41,17 +42,16 @@ class Journal:
     ----------
     path : path
         The file. It is made if it is not there.
-    name : str, default="path"
-        What messages call the path.
     """
 
-    def __init__(self, path: str | os.PathLike[str], name: str = "path") -> None:
-        self.path = check_target(path, name)
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = check_target(path, "checkpoint")
         self._file = _opened(self.path)
         self._end, self._is_read, self._synced_at = 0, False, time.monotonic()
         try:
             _lock(self._file, self.path)
-            self._begin()
+            with of_file(self.path):
+                self._begin()
         except BaseException:
             self._file.close()
             raise
@@ -70,10 +70,11 @@ class Journal:
         size = os.fstat(self._file.fileno()).st_size
         self._end = len(SIGNATURE)
         while self._end < size:
-            block = _read_block(self._file, self._end, size)
-            if block is None:
-                self._cut_off(size)
-                break
+            with of_file(self.path):
+                block = _read_block(self._file, self._end, size)
+                if block is None:
+                    self._cut_off(size)
+                    break
             kind, content = block
             self._end += HEADER.size + CHECKSUM.size + len(content)
             yield kind, content
@@ -85,20 +86,22 @@ class Journal:
             raise RuntimeError("All blocks of a journal must be read before one is appended.")
         header = HEADER.pack(MARK, kind, len(content), zlib.crc32(content))
         block = b"".join([header, CHECKSUM.pack(zlib.crc32(header)), content])
-        self._file.seek(self._end)
-        rest = memoryview(block)
-        while rest:  # one call writes at most 2 GiB
-            n_written = self._file.write(rest)
-            if not n_written:
-                raise OSError(f"{self.path} could not be written as a whole; is the disk full?")
-            rest = rest[n_written:]
+        with of_file(self.path):
+            self._file.seek(self._end)
+            rest = memoryview(block)
+            while rest:  # one call writes at most 2 GiB
+                n_written = self._file.write(rest)
+                if not n_written:
+                    raise OSError(f"{self.path} could not be written as a whole; is the disk full?")
+                rest = rest[n_written:]
         self._end += len(block)
         if time.monotonic() - self._synced_at > SYNC_SECONDS:
             self.sync()
 
     def sync(self) -> None:
         """Wait until the system has written everything to the disk."""
-        os.fsync(self._file.fileno())
+        with of_file(self.path):
+            os.fsync(self._file.fileno())
         self._synced_at = time.monotonic()
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from covey.runtime.disk import of_file
 from covey.runtime.steps import stop_if_abandoned
 
 _finished: deque[tuple[float, Path, int]] = deque(maxlen=1000)
@@ -28,23 +29,25 @@ when it is renamed, so that this tells at every moment which files are in their 
 the limit is for processes that never end."""
 
 
-def check_target(path: str | os.PathLike[str], name: str = "path") -> Path:
+def check_target(path: str | os.PathLike[str], parameter: str = "path") -> Path:
     """Return where a file would be written, behind links; refuse a place that cannot hold or take a file.
 
-    The messages call the path by `name`.
+    The errors name the parameter that the path was given as.
     """
     if not os.fspath(path):
-        raise FileNotFoundError(f"{name} must be the name of a file, got {path!r}.")
+        raise FileNotFoundError(f"{parameter} must be the name of a file, got {path!r}.")
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{name} must lie in an existing folder, got {str(target.parent)!r}; create it first.")
+        raise FileNotFoundError(
+            f"{parameter} must lie in an existing folder, got {str(target.parent)!r}; create it first."
+        )
     if target.exists() and not target.is_file():
-        raise FileExistsError(f"{name} must be a regular file, got {str(target)!r}; choose another name.")
-    check_folder(target.parent)
+        raise FileExistsError(f"{parameter} must be a regular file, got {str(target)!r}; choose another name.")
+    check_folder(target.parent, parameter)
     return target
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, parameter: str = "path") -> None:
     """Refuse a folder in which no file can be made, or which cannot be created if it is not there yet."""
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     try:
@@ -52,7 +55,8 @@ def check_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise PermissionError(
-            f"path must lie in a folder that can be written to, got {str(there)!r} ({error.strerror}); choose another."
+            f"{parameter} must lie in a folder that can be written to, got {str(there)!r} ({error.strerror}); choose "
+            "another."
         ) from error
 
 
@@ -64,13 +68,14 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = target.with_name(f".{uuid.uuid4().hex}.{target.name}")
     replaced = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     try:
-        # What replaces a file may be as private as that file, so nobody else may read it while it is being written.
-        temporary.touch(mode=0o666 if replaced is None else 0o600, exist_ok=False)
-        yield temporary
-        _finish(temporary, replaced)
-        stop_if_abandoned()
-        _finished.append((time.monotonic(), target, temporary.stat().st_ino))
-        os.replace(temporary, target)
+        with of_file(target, temporary):
+            # What replaces a file may be as private as that file: nobody else may read it while it is being written.
+            temporary.touch(mode=0o666 if replaced is None else 0o600, exist_ok=False)
+            yield temporary
+            _finish(temporary, replaced)
+            stop_if_abandoned()
+            _finished.append((time.monotonic(), target, temporary.stat().st_ino))
+            os.replace(temporary, target)
         with suppress(OSError):  # not every system can open a folder, and not every file system can sync one
             sync_folder(target.parent)
     finally:

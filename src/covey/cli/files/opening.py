@@ -12,6 +12,7 @@ from typing import Any
 
 from covey.cli.files.how import How
 from covey.cli.files.standard import STANDARD, name_of
+from covey.runtime.disk import of_file
 from covey.storage.encoding import encoding_of, with_marks
 from covey.storage.packed import PREFIX, open_text
 
@@ -49,8 +50,9 @@ def as_file(path: str) -> Iterator[str]:
         yield path
         return
     with tempfile.NamedTemporaryFile(prefix="covey-") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-        file.flush()
+        with of_file(file.name):
+            shutil.copyfileobj(sys.stdin.buffer, file)
+            file.flush()
         yield file.name
 
 

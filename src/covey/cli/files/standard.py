@@ -6,6 +6,9 @@ from typing import BinaryIO
 STANDARD = "-"
 """The name of standard input and standard output."""
 
+STANDARD_OUTPUT = "standard output"
+"""What messages call standard output."""
+
 
 def name_of(path: str) -> str:
     """Return what messages call a file."""

@@ -16,9 +16,10 @@ from covey.cli.files.npz import LABELS, write_npz
 from covey.cli.files.numbers import as_numbers
 from covey.cli.files.parquet import ParquetWriter
 from covey.cli.files.paths import check_output
-from covey.cli.files.standard import STANDARD
+from covey.cli.files.standard import STANDARD, STANDARD_OUTPUT
 from covey.cli.files.svmlight import write_svmlight
 from covey.cli.terminal import VisibleOutput
+from covey.runtime.disk import of_file
 from covey.runtime.extras import require
 from covey.storage.packed import open_packed
 from covey.storage.whole import whole
@@ -45,6 +46,8 @@ def writer(path: str, form: str | None = None, *, force: bool = False) -> Iterat
     """
     kind = check_output(path, form, as_table=True, force=force)
     with ExitStack() as stack:
+        if path == STANDARD:
+            stack.enter_context(of_file(STANDARD_OUTPUT))
         if kind in FILE_WRITERS:
             put: Writer = stack.enter_context(FILE_WRITERS[kind](stack.enter_context(whole(path))))
         else:
