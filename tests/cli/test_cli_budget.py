@@ -316,3 +316,28 @@ def test_rows_of_a_matrix_have_no_columns_to_weigh_by(run):
     np.savez("x.npz", X=np.random.default_rng(0).random((30, 3)))
     code, _, err = run("select", "x.npz", "-o", "few.npz", "--weight", "w")
     assert (code, "--weight is for columns with names, and x.npz has none" in one_line(err)) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("far", "options", "told"),
+    [
+        (
+            [10, 20, 40, 80],
+            ["--coverage", "1"],
+            "4 of the selected rows stand only for themselves; with a lower --threshold, or none, ",
+        ),
+        ([10, 20, 40, 80], ["--coverage", "1", "--threshold", "none"], None),
+        ([10], ["-n", "3"], "2 of the selected rows stand only for themselves.\n"),
+        ([], [], None),
+    ],
+)
+def test_many_rows_that_stand_only_for_themselves_are_told(run, folder, far, options, told):
+    near = [number / 100 for number in range(20)]
+    Path("t.csv").write_text("a\n" + "\n".join(map(str, near + far)) + "\n")
+    code, _, err = run("select", "t.csv", "-s", "euclidean", *options, "-o", "few.csv")
+    assert code == 0
+    n_alone = sum(line.endswith(",1") for line in Path("few.csv").read_text().splitlines()[1:])
+    assert (told is None) == ("only for" not in err)
+    if told is not None:
+        assert told.startswith(f"{n_alone} ")
+        assert told in err

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import covey
 from covey.cli.files.block import Block
-from covey.cli.files.standard import bytes_out
+from covey.cli.files.standard import STANDARD, STANDARD_OUTPUT, bytes_out
 from covey.cli.files.writing import write, writer
 from covey.cli.options import Output
 from covey.cli.recipes.kinds import write_recipe
@@ -20,10 +20,14 @@ from covey.cli.recipes.recipe import Recipe
 from covey.cli.selection import MoreFiles
 from covey.cli.source import Fields, Loaded, row_names
 from covey.cli.terminal import say
+from covey.runtime.disk import of_file
 from covey.runtime.extras import require
 from covey.runtime.progress import progress
 from covey.runtime.wording import several
 
+MANY_ALONE = 0.25
+"""From which share of the selected rows on it is said that they stand only for themselves. benchmarks/
+DEFAULT_THRESHOLD.md shows the share on many sets. The value is a matter of taste."""
 RUNNING = {"n_jobs": None, "verbose": 0}
 """The parameters of estimators that change nothing but how they run, with their defaults."""
 
@@ -63,7 +67,8 @@ def write_selected(
         notes: dict[str, Any] = {"recipe": write_recipe(recipe), "names": names, "data": data}
         if not np.array_equal(rows.row_numbers, fitted.selector_.sample_indices_):  # some rows were left out
             notes["rows"] = np.sort(rows.row_numbers)
-        covey.save(_at_rest(fitted), bytes_out(files.model), notes)
+        with of_file(STANDARD_OUTPUT if files.model == STANDARD else files.model):
+            covey.save(_at_rest(fitted), bytes_out(files.model), notes)
     if files.picture is not None:
         with progress("drawing", None, None, shown=verbose):
             _draw(fitted, selected.loaded, files.picture, files.show, Path(data).name)
@@ -164,8 +169,21 @@ def summarise(selected: Selected) -> None:
     )
     for remark in selected.remarks:
         say(remark)
+    if covers:
+        _say_alone(selector)
     if not getattr(selector, "sharpened_", True):
         say("no exchange of rows was found to help; these are the rows that are selected without --sharpen.")
+
+
+def _say_alone(selector: Any) -> None:
+    """Say how many rows stand for nothing but themselves, if they are many of those that were selected."""
+    n_alone = sum(np.count_nonzero(p.stands_for == 1) for p in selector.prototypes_.values())
+    if n_alone < MANY_ALONE * selector.sample_indices_.size:
+        return
+    by_threshold = isinstance(selector, covey.CRS) and selector.threshold is not None and selector.size is None
+    remedy = "; with a lower --threshold, or none, others stand for most such rows" if by_threshold else ""
+    stand = "stands only for itself" if n_alone == 1 else "stand only for themselves"
+    say(f"{n_alone:,} of the selected rows {stand}{remedy}.")
 
 
 def _added(fitted: Any, rows: Block) -> dict[str, Any]:
