@@ -94,7 +94,8 @@ class DeltaMedoids(Selector):
     prototypes_ : dict
         The `Prototype` of each label. Its gains are the sizes of the groups.
     n_evaluations_ : int
-        How many similarities were computed. None of them is computed twice.
+        How many similarities were computed. None of them is computed twice, but for a spot check of at most 1 % of the
+        pairs.
     scan_rate_ : float
         `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
     n_iter_ : int

@@ -76,7 +76,7 @@ class Sharpened(Selector):
     CRS and most other selectors look at each class alone. This one looks at all classes together: it exchanges
     representatives for other objects, of any class, so that the nearest representative of an object belongs to the
     object's own class as often as possible. There are as many representatives as before, but they classify much better:
-    on Fashion-MNIST 2 % of the images classify as well as all of them.
+    on Fashion-MNIST 2 % of the images reach a precision of .857, CRS with as many .818, and all images .860.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ class Sharpened(Selector):
         objects that are no representatives; each class counts by the square root of its size. With weights, it is the
         weighted mean, and the size of a class is the sum of its weights.
     n_evaluations_ : int
-        How many similarities were computed, those of the inner selector included. A function of your own is never asked
-        for the same pair twice. A compiled similarity may be, because that takes less time than to remember it; each
-        time counts, up to the number of all pairs.
+        How many similarities were computed, those of the inner selector included. A function of your own is not asked
+        for the same pair twice, but for a spot check of at most 1 % of the pairs. A compiled similarity may be, because
+        that takes less time than to remember it; each time counts, up to the number of all pairs.
     scan_rate_ : float
         `n_evaluations_` as a share of the evaluations that all pairs of objects of all classes would take.
     checkpoint_ : CheckpointReport
