@@ -85,7 +85,9 @@ def test_a_packed_file_with_other_bytes_inside_is_damaged(tmp_path):
 
 def test_a_manifest_that_is_too_deep_is_damaged(tmp_path):
     (tmp_path / "covey-checkpoint.json").write_text("[" * 100_000)
-    with pytest.raises(covey.FileFormatError, match="is damaged; remove the folder"):
+    with pytest.raises(
+        covey.FileFormatError, match="is damaged, or was written by an earlier version of covey; remove"
+    ):
         read_manifest(str(tmp_path))
 
 

@@ -109,13 +109,14 @@ def read_manifest(url: str) -> dict[str, Any] | None:
     try:
         with of_file(f"{url}/{MANIFEST}"):
             manifest = json.loads(files.cat_file(f"{folder}/{MANIFEST}"))
+        whole = isinstance(manifest, dict) and manifest.pop(CHECKSUM, None) == _checksum(manifest)
     except FileNotFoundError:
         return None
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # Python reads deeper lists than it writes
         raise _damaged_manifest(url) from error
-    if not isinstance(manifest, dict) or manifest.pop(CHECKSUM, None) != _checksum(manifest):
+    if not whole:
         raise _damaged_manifest(url)
-    return manifest
+    return dict(manifest)
 
 
 def _checksum(manifest: Mapping[str, Any]) -> int:
