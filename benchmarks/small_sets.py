@@ -51,15 +51,22 @@ def members_by_department() -> tuple[Any, Any, Any]:
 
 def fingerprints() -> tuple[Any, Any, Any]:
     """Morgan fingerprints of the molecules that RDKit can read."""
+    smiles, labels = map(np.array, data.molecules())
+    bits, readable = morgan(smiles)
+    return bits, labels[readable], "jaccard"
+
+
+def morgan(smiles: Any) -> tuple[Any, Any]:
+    """The fingerprints of the molecules that RDKit can read, and the positions of these."""
     from rdkit import RDLogger
     from rdkit.Chem import MolFromSmiles
     from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 
     RDLogger.DisableLog("rdApp.*")
     generator = GetMorganGenerator(radius=2, fpSize=2048)
-    read = [(MolFromSmiles(smiles), label) for smiles, label in zip(*data.molecules(), strict=True)]
-    bits, labels = zip(*((generator.GetFingerprintAsNumPy(m), label) for m, label in read if m), strict=True)
-    return np.array(bits, dtype=bool), np.array(labels), "jaccard"
+    read = [(at, molecule) for at, molecule in enumerate(map(MolFromSmiles, smiles)) if molecule]
+    bits = [generator.GetFingerprintAsNumPy(molecule) for _, molecule in read]
+    return np.array(bits, dtype=bool), np.array([at for at, _ in read])
 
 
 def frequent(y: Any, least: int) -> Any:

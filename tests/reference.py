@@ -284,19 +284,22 @@ def sparse_selection(costs, price=0.0, budget=np.inf, spared=None):
 def rejection_bars(similarity, kinds, labels, chosen, rate, nothing=-math.inf):
     """{label: the similarity below which an object that the class wins is rejected}, for matrices of row and column.
 
-    One object of each kind is compared with the chosen ones of other kinds, of which the first of each kind answers.
-    It counts if it is more similar than `nothing` to the best of them, and if a chosen object of its own kind answers,
-    only if its class has others. Classes with too small samples share what they have, or what all have.
+    The representative that stands for an object is the equal one, or else the most similar one; of g objects that one
+    stands for, each shows the best other one with the weight 1 / g, unless this is of another class because the class
+    has no other, and the first one with the rest, unless it is the representative. What is not more similar than
+    `nothing` does not count. Classes with too small samples share what they have, or what all have.
     """
     first = [r for r in sorted(chosen) if not any(kinds[q] == kinds[r] for q in chosen if q < r)]
+    different = [x for x, kind in enumerate(kinds) if kind not in kinds[:x]]
+    ranked = {x: sorted(first, key=lambda r: (kinds[r] != kinds[x], -similarity[x][r], r)) for x in different}
     samples = {label: [] for label in labels}
-    for x, kind in enumerate(kinds):
-        equal = [r for r in first if kinds[r] == kind]
-        only_one = equal and [labels[r] for r in first].count(labels[equal[0]]) == 1
-        others = [(-similarity[x][r], r) for r in first if kinds[r] != kind]
-        if others and not only_one and kind not in kinds[:x] and -min(others)[0] > nothing:
-            best, r = min(others)
-            samples[labels[r]].append(-best)
+    for x, (r, *others) in ranked.items():
+        share = Fraction(1, sum(best == r for best, *_ in ranked.values()))
+        if kinds[x] != kinds[r]:
+            samples[labels[r]].append((similarity[x][r], 1 - share))
+        if others and [labels[q] for q in first].count(labels[r]) > 1:
+            samples[labels[others[0]]].append((similarity[x][others[0]], share))
+    samples = {label: [(s, w) for s, w in sample if s > nothing and w] for label, sample in samples.items()}
     bars = {label: rejection_bar(sample, rate) for label, sample in samples.items()}
     small = [label for label, bar in bars.items() if bar == -math.inf]
     together = rejection_bar([value for label in small for value in samples[label]], rate)
@@ -307,12 +310,16 @@ def rejection_bars(similarity, kinds, labels, chosen, rate, nothing=-math.inf):
 
 def rejection_bar(sample, rate):
     """The value at the rank rate * (n + 1), on the lines between the mean ranks of different values."""
-    rank = on_paper(rate) * (len(sample) + 1)
+    rank = on_paper(rate) * (sum(weight for _, weight in sample) + 1)
     if rank < 1:
         return -math.inf
     points = [
-        (Fraction(2 * sum(other < value for other in sample) + sample.count(value) + 1, 2), value)
-        for value in sorted(set(sample))
+        (
+            sum(weight for other, weight in sample if other < value)
+            + (sum(weight for other, weight in sample if other == value) + 1) / 2,
+            value,
+        )
+        for value in sorted({value for value, _ in sample})
     ]
     if rank <= points[0][0]:
         return points[0][1]

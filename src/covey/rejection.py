@@ -7,27 +7,27 @@ so (`Collection.nothing_in_common`).
 
 Calibrated bars are set so that about a given share of new objects of known classes, the *rejection rate*, is rejected:
 
-1. Find the most similar representative of each training object, but never one that is equal to the object. A
-   representative is so compared as if it were a new object. So is a copy of a representative: if copies counted, a
-   training set in which every object is repeated would have a bar that no new object reaches. For the same reason,
-   equal objects count once in what follows.
-2. Leave out what is no example of a new object. If all representatives of a class are equal, an object that is equal to
-   them is compared as if its class were unknown, which it is not. And what has nothing in common with any
-   representative is rejected without a bar; which class wins it is a matter of the order of the rows alone.
-3. Collect the similarities by winning class, whatever the true class is. What is collected for a class is then a sample
-   of what new objects of known classes will show if that class wins.
-4. Take as bar a low quantile of the sample of each class, at the rank rate * (n + 1) of n similarities. A new object
-   that is exchangeable with the sample lies below the k-th smallest similarity with probability k / (n + 1), so that
-   the bar of a whole rank has the rate exactly. Other bars are interpolated between ranks. Equal similarities have
-   their mean rank, so that of the two shares that can be rejected the nearer one is.
-5. A sample of fewer than 1 / rate - 1 objects has no such quantile. All classes with such small samples share one bar,
-   which is computed from their samples together, or if these are still too few, from the samples of all classes. If
-   even all are too few, all bars are -inf, and the classifier warns that no bar rejects anything.
+1. Find the representative that stands for each training object, which is the most similar one, or the one that is
+   equal to the object; and the most similar other one. Equal objects count once, because otherwise a training set in
+   which every object is repeated would have a bar that no new object reaches.
+2. A representative was selected for the g objects that it stands for, itself included. Had one of these not been there,
+   another representative might have been selected; the chance of this is taken to be 1 / g. So each object is an
+   example of a new object that shows the other similarity, with the weight 1 / g, and all but the representative itself
+   are examples that show the first one, with the weight 1 - 1 / g.
+3. Leave out what is no example of a new object. If a class has only one representative, the other one is that of another
+   class: the object would be compared as if its class were unknown, which it is not. And what has nothing in common
+   with a representative is rejected without a bar; which class wins it is a matter of the order of the rows alone.
+4. Collect the examples by winning class, whatever the true class is. What is collected for a class is then a sample of
+   what new objects of known classes will show if that class wins.
+5. Take as bar a low quantile of the sample of each class, at the rank rate * (n + 1), where n is the sum of weights. If
+   all weights are 1, a new object that is exchangeable with the sample lies below the k-th smallest similarity with
+   probability k / (n + 1), so that the bar of a whole rank has the rate exactly. Other bars are interpolated between
+   ranks. Equal similarities have their mean rank, so that of the two shares that can be rejected the nearer one is.
+6. A sample of less than 1 / rate - 1 has no such quantile. All classes with such small samples share one bar, which is
+   computed from their samples together, or if these are still too few, from the samples of all classes. If even all are
+   too few, all bars are -inf, and the classifier warns that no bar rejects anything.
 
-Representatives were selected to be near the other training objects, which are therefore a little nearer to them than
-new objects are, while representatives are often further from each other. Both effects nearly cancel out.
-``benchmarks/REJECTION.md`` has the shares of test objects that are rejected on ten data sets, with this estimate and
-with others.
+``benchmarks/REJECTION.md`` has the shares of test objects that are rejected on ten data sets.
 """
 
 import math
@@ -115,82 +115,117 @@ def calibrate(
     space = collection.against(collection.take(rows[first]), n_jobs)
     with progress("calibrating rejection", None, "evaluations", shown=shown) as bar:
         bar.watch(lambda: (space.n_done(), space.n_expected))
-        found = examples(space, kinds, kinds[rows[first]], classes_of[first])
-    return bars(found, int(classes_of.max()) + 1, rate, collection.nothing_in_common)
+        found = seen(space, kinds, kinds[rows[first]])
+    n_classes = int(classes_of.max()) + 1
+    return calibrated_bars(found, classes_of[first], n_classes, rate, collection.nothing_in_common)
 
 
-class Examples(NamedTuple):
-    """Training objects, seen as if they were new: how similar the best representative is that is not equal to the
-    object, the class of this one, and the kind of the object. Equal objects are of one kind.
+class Seen(NamedTuple):
+    """What training objects show that are compared with the representatives.
+
+    Attributes
+    ----------
+    kinds : array
+        Equal objects are of one kind.
+    are_selected : bool array
+        Whether an object is a representative, or equal to one.
+    nearest : int array of shape (n, 2)
+        The representative that stands for each object, and the most similar other one.
+    similarities : float array of shape (n, 2)
+        The similarities to both; -inf if there is no other one.
     """
 
-    similarities: Floats
-    winners: Positions
     kinds: NDArray[Any]
+    are_selected: NDArray[np.bool_]
+    nearest: Positions
+    similarities: Floats
 
 
-def examples(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any], classes_of_right: Positions) -> Examples:
-    """Return those objects of the left side that are examples of new objects of known classes.
-
-    The right side holds the representatives, no two of which may be of one kind.
-    """
-    nearest_ones, similarities = _nearest_unequal(space, kinds, kinds_of_right)
-    only_one = np.bincount(classes_of_right)[classes_of_right] == 1
-    left = (similarities > -np.inf) & ~np.isin(kinds, kinds_of_right[only_one])
-    return Examples(similarities[left], classes_of_right[nearest_ones[left]], kinds[left])
-
-
-def _nearest_unequal(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any]) -> tuple[Positions, Floats]:
-    """Return the most similar object of the right side that is not equal to each object of the left, and how similar
-    it is.
-
-    If an object has no unequal one, its similarity is -inf.
-    """
+def seen(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any]) -> Seen:
+    """Compare the objects of the left side with the representatives on the right, no two of which are of one kind."""
     lists = nearest(space, min(2, space.n_right))
-    unequal = kinds_of_right[lists.indices] != kinds[:, None]
-    similarities = np.where(unequal, lists.similarities, -np.inf)
-    first = unequal.argmax(axis=1)  # lists are ordered, so that the first one that is left is the best
+    found, similarities = np.zeros((kinds.size, 2), dtype=np.intp), np.full((kinds.size, 2), -np.inf)
+    found[:, : lists.indices.shape[1]], similarities[:, : lists.indices.shape[1]] = lists.indices, lists.similarities
+    order = np.argsort(kinds_of_right)
+    own = order[np.searchsorted(kinds_of_right, kinds, sorter=order).clip(max=order.size - 1)]
+    selected = kinds_of_right[own] == kinds
+    # An equal representative stands for an object even if another one is more similar, which may then be the first.
+    other = np.where(selected & (found[:, 0] != own), 0, 1)
     every = np.arange(kinds.size)
-    return lists.indices[every, first].astype(np.intp), similarities[every, first]
+    first = np.where(selected, own, found[:, 0])
+    shown = np.column_stack([similarities[:, 0], similarities[every, other]])
+    return Seen(kinds, selected, np.column_stack([first, found[every, other]]), shown)
 
 
-def bars(found: Examples, n_classes: int, rate: float, nothing_in_common: float | None) -> Floats:
+def calibrated_bars(
+    found: Seen, classes_of: Positions, n_classes: int, rate: float, nothing_in_common: float | None
+) -> Floats:
     """Return the bar of each class.
 
     Parameters
     ----------
-    found : Examples
-        The examples of new objects, with the winning classes counted from 0.
+    found : Seen
+        What the training objects show.
+    classes_of : int array
+        The class of each representative, counted from 0.
     n_classes : int
         How many classes there are.
     rate : float
-        The share of objects that may be below the bar of their class.
+        The share of known objects that may be rejected.
     nothing_in_common : float or None
         The similarity at or below which objects are rejected without a bar, if there is one.
     """
     once = np.unique(found.kinds, return_index=True)[1]
-    similarities, winners = found.similarities[once], found.winners[once]
-    if nothing_in_common is not None:
-        related = similarities > nothing_in_common
-        similarities, winners = similarities[related], winners[related]
-    small = np.bincount(winners, minlength=n_classes) < n_needed(rate)
-    of_small = similarities[small[winners]]
-    shared = _bar(of_small if of_small.size >= n_needed(rate) else similarities, rate)
-    return np.array([shared if small[own] else _bar(similarities[winners == own], rate) for own in range(n_classes)])
+    stands_for, similarities = found.nearest[once], found.similarities[once]
+    shares = 1 / np.bincount(stands_for[:, 0])[stands_for[:, 0]]
+    only_one = np.bincount(classes_of)[classes_of] == 1
+    weights = np.column_stack(
+        [
+            np.where(found.are_selected[once], 0, 1 - shares),
+            np.where(only_one[stands_for[:, 0]], 0, shares),
+        ]
+    )
+    related = similarities > (-np.inf if nothing_in_common is None else nothing_in_common)
+    counted = (weights > 0) & related
+    return bars(similarities[counted], classes_of[stands_for[counted]], weights[counted], n_classes, rate)
 
 
-def _bar(sample: Floats, rate: float) -> float:
+def bars(similarities: Floats, winners: Positions, weights: Floats, n_classes: int, rate: float) -> Floats:
+    """Return the bar of each class, given examples of new objects, their winning classes and their weights."""
+    order = np.lexsort((weights, winners, similarities))  # sums are then the same for any order of the objects
+    similarities, winners, weights = similarities[order], winners[order], weights[order]
+    small = _are_too_few(np.bincount(winners, weights, minlength=n_classes), rate)
+    shares = small[winners]
+    if _are_too_few(weights[shares].sum(), rate):
+        shares[:] = True
+    shared = _bar(similarities[shares], weights[shares], rate)
+    return np.array(
+        [
+            shared if small[own] else _bar(similarities[winners == own], weights[winners == own], rate)
+            for own in range(n_classes)
+        ]
+    )
+
+
+def _bar(similarities: Floats, weights: Floats, rate: float) -> float:
     """Return the quantile at the rank rate * (n + 1), or -inf if the sample is too small to have it."""
-    if sample.size < n_needed(rate):
+    n = weights.sum()
+    if _are_too_few(n, rate):
         return -np.inf
-    values, counts = np.unique(sample, return_counts=True)
-    mean_ranks = np.cumsum(counts) - (counts - 1) / 2
-    rank = round(rate * (sample.size + 1), 9)  # in floating-point numbers, .29 * 100 is less than 29
+    values, of_value = np.unique(similarities, return_inverse=True)
+    together = np.bincount(of_value, weights)
+    mean_ranks = np.cumsum(together) - (together - 1) / 2
+    rank = round(rate * (n + 1), 9)  # in floating-point numbers, .29 * 100 is less than 29
     return float(np.interp(rank, mean_ranks, values))
 
 
+def _are_too_few(weight: Any, rate: float) -> Any:
+    """Say whether samples of these weights have no quantile at the rate."""
+    return rate * (weight + 1) < 1 - 1e-9
+
+
 def n_needed(rate: float) -> int:
-    """Return the size of the smallest sample that has a bar for a rate."""
+    """Return how many examples of new objects it takes to set a bar for a rate."""
     return math.ceil(round(1 / rate, 9)) - 1  # 1 / (1 / 49) is more than 49
 
 
@@ -207,8 +242,9 @@ def missing_bars(classifier: Any) -> str | None:
     return (
         f"no bar rejects {what} for {'the class' if alone else 'the classes'} "
         f"{some_of([repr(label) for label in without], MOST_NAMED)}: a rejection rate of {rate:g} needs "
-        f"{n_needed(rate):,} or more different objects, and {'it has' if alone else 'they have'} fewer"
-        f"{'' if alone else ' even together'}; ask for a higher rate, or fit to more objects."
+        f"{n_needed(rate):,} different objects or more beside representatives, and "
+        f"{'it has fewer' if alone else 'they have fewer even together'}; ask for a higher rate, or fit to more "
+        "objects."
     )
 
 

@@ -19,7 +19,7 @@ from covey.dask.inputs import PartFacts, delayed_parts, held, is_dask, is_empty,
 from covey.explanation import Explanation
 from covey.features import check_how_many
 from covey.graph.all_pairs import has_few_nonzero, sample
-from covey.rejection import Examples, bars, examples
+from covey.rejection import Seen, calibrated_bars, seen
 from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.extras import require
 from covey.selectors.fitting import whole_or_nothing
@@ -313,7 +313,7 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
             parts = read(engine, objects, None, resolve(self.selector_.similarity)).collections
             known = engine.submit("representatives", _first_of_equal, self.selector_._representatives, self._classes_of)
             found = [engine.submit("nearest", _nearest_in_part, part, known, self._n_jobs) for part in parts]
-            answer = engine.submit("bars", _bars, found, *asked)
+            answer = engine.submit("bars", _bars, found, known, *asked)
             bars_of_classes: Floats = engine.gather(title, [answer])[0]
         return bars_of_classes
 
@@ -341,16 +341,23 @@ def _first_of_equal(representatives: Collection, classes: Positions) -> tuple[Co
 
 def _nearest_in_part(
     part: tuple[Collection | None, PartFacts], known: tuple[Collection, Positions, Any], n_jobs: int | None
-) -> Examples:
-    """Return the objects of a part that are examples of new objects."""
+) -> Seen | None:
+    """Compare the objects of a part with the representatives. It is None if the part is empty."""
     collection, _ = part
-    representatives, classes, hashes = known
     if collection is None:
-        return Examples(np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.uint64))
+        return None
+    representatives, _, hashes = known
     space = representatives.space_of_queries(collection.objects, n_jobs=n_jobs)
-    return examples(space, collection.content_hashes(), hashes, classes)
+    return seen(space, collection.content_hashes(), hashes)
 
 
-def _bars(found: list[Examples], n_classes: int, rate: float, nothing_in_common: float | None) -> Floats:
-    together = Examples(*(np.concatenate(side) for side in zip(*found, strict=True)))
-    return bars(together, n_classes, rate, nothing_in_common)
+def _bars(
+    found: list[Seen | None],
+    known: tuple[Collection, Positions, Any],
+    n_classes: int,
+    rate: float,
+    nothing_in_common: float | None,
+) -> Floats:
+    parts = [part for part in found if part is not None]
+    together = Seen(*(np.concatenate(side) for side in zip(*parts, strict=True)))
+    return calibrated_bars(together, known[1], n_classes, rate, nothing_in_common)
