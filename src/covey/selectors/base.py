@@ -199,6 +199,8 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
             If the selector is not fitted.
         ValueError
             If X has not as many objects as that of the fit.
+        TypeError
+            If the members are on a Dask cluster; use what the selector's method `to_local` returns.
 
         Notes
         -----
