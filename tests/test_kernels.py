@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import covey
 from covey.coverage import gains, picking, refine, shards
 from covey.graph import candidates as _candidates
-from covey.graph import communities, groups, met, sides, tree
+from covey.graph import communities, density, groups, met, sides, tree
 from covey.graph import exact as _exact
 from covey.graph import lists as _lists
 from covey.graph.candidates import Candidates
@@ -25,6 +25,7 @@ from covey.similarity import bounds, equal, exact_sum, hashing, remembered
 from covey.similarity import kernels as _kernels
 from covey.similarity.spaces.mixed import gower_means
 from tests.graph.test_clustering import move_case
+from tests.graph.test_small_clusters import condense_case, joining_case
 from tests.selectors.ds3_cases import (
     admm_case,
     closing_case,
@@ -399,6 +400,8 @@ CASES = {
     picking.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
     picking.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
     communities._visit: move_case,
+    density.join: joining_case,
+    density.condense: condense_case,
     **BIT_CASES,
 }
 

@@ -58,6 +58,7 @@ def test_public_names():
         "Homogeneity",
         "KeepAll",
         "Measure",
+        "MissingBarsWarning",
         "NearestPrototypeClassifier",
         "NeighborGraph",
         "MissingBarsWarning",

@@ -31,9 +31,11 @@ def test_clusters_are_those_of_the_library(run, flowers, asked):
     found = covey.find_clusters(flowers, int(asked) if asked.isdecimal() else asked, "euclidean", random_state=0)
     assert [f"c{number}" for number in found.labels + 1] == clusters().tolist()
     assert (
-        f"{found.sizes.size} clusters found, from {found.sizes.min()} to {found.sizes.max()} rows. "
+        f"{found.sizes.size} clusters found, from {found.sizes.min()} to {found.sizes.max()} rows. They are separate by "
+        f"{found.separation:.2f}, where 1 means that nothing links them and 0 that nothing divides them. "
         f"{found.n_evaluations:,} similarities were evaluated to find them." in err
     )
+    np.testing.assert_allclose(pd.read_csv("all.csv")["covey_strength"], found.strength)
 
 
 def test_rows_are_selected_as_if_a_column_held_the_clusters(run, flowers):
@@ -63,13 +65,66 @@ def test_rows_between_dense_places_are_labelled_noise_and_represented_as_well(ru
     scattered = np.random.default_rng(0).uniform(-5, 14, (40, 2))
     pd.DataFrame([*X, *scattered], columns=["x", "y"]).to_csv("t.csv", index=False)
     common = ("select", "t.csv", "-s", "euclidean", "--coverage", "1", "-o", "few.csv")
-    _, _, err = run(*common, "--cluster", "hdbscan", "--members", "all.csv")
+    _, _, err = run(*common, "--cluster", "hdbscan", "--min-cluster-size", "10", "--members", "all.csv")
     assert "2 clusters found, " in err
     n_noise = (clusters() == "noise").sum()
     assert f"; {n_noise} rows belong to none and are labelled noise." in err
     assert n_noise > 10
     assert len({*zip(clusters()[:160], y, strict=True)}) == 2  # and none of them is noise
     assert "noise" in pd.read_csv("few.csv")["covey_cluster"].tolist()
+
+
+def test_the_least_size_of_a_cluster_is_that_of_the_library(run, flowers):
+    options = ("--cluster", "auto", "--min-cluster-size", "20", "--members", "all.csv")
+    assert run(*SELECT, *options)[0] == 0
+    found = covey.find_clusters(flowers, "auto", "euclidean", min_cluster_size=20, random_state=0)
+    assert [f"c{number}" for number in found.labels + 1] == clusters().tolist()
+    assert found.sizes.min() >= 20
+
+
+def test_members_have_no_strength_where_labels_were_given(run, flowers):
+    assert run(*SELECT, "-l", "species", "--members", "all.csv")[0] == 0
+    assert "covey_strength" not in pd.read_csv("all.csv")
+
+
+def hosts(path, kinds):
+    """A log of connections: each host of a kind contacts the servers of its kind."""
+    rng = np.random.default_rng(0)
+    header = ["#fields\tts\tid.orig_h\tid.resp_h\tid.resp_p\tproto"]
+    lines, number = [], 0
+    for kind, (n_hosts, servers) in enumerate(kinds.values()):
+        for _ in range(n_hosts):
+            number += 1
+            for window, server in enumerate(rng.integers(0, servers, 12)):
+                lines.append(f"{300 * window}\t10.0.0.{number}\t9.9.{kind}.{server}\t443\ttcp")
+    Path(path).write_text("\n".join([*header, *lines]) + "\n")
+    return np.repeat([*kinds], [n_hosts for n_hosts, _ in kinds.values()])
+
+
+def test_no_host_lands_among_hosts_that_it_has_nothing_in_common_with(run):
+    truth = hosts("conn.log", {"workstation": (80, 4), "camera": (12, 3), "printer": (5, 2)})
+    options = ("select", "conn.log", "--hosts", "--members", "all.csv", "-o", "few.csv", "-f")
+    for asked in ("auto", "3"):
+        code, _, err = run(*options, "--cluster", asked)
+        assert code == 0
+        assert "3 clusters found" in err
+        assert "nothing in common" not in err
+        kind_of = dict(zip([f"10.0.0.{number}" for number in range(1, 98)], truth, strict=True))
+        members = pd.read_csv("all.csv")
+        assert len({*zip(members["covey_cluster"], members["host"].map(kind_of), strict=True)}) == 3
+        assert (members["covey_similarity"] > 0).all()
+
+
+def test_rows_that_have_nothing_in_common_with_their_representative_are_named(run):
+    """Each row shares a word with the next, so that all are one cluster, but far ones share none."""
+    words = [f"w{number}" for number in range(8)]
+    texts = [" ".join(words[at : at + 2]) for at in range(7)]
+    pd.DataFrame({"body": texts}).to_csv("chain.csv", index=False)
+    options = ("--text", "body", "--cluster", "1", "-n", "1", "--members", "all.csv", "-o", "few.csv")
+    _, _, err = run("select", "chain.csv", *options)
+    n_strangers = (pd.read_csv("all.csv")["covey_similarity"] == 0).sum()
+    assert n_strangers > 1
+    assert f"{n_strangers} rows in c1 with nothing in common with the representative" in one_line(err)
 
 
 def test_texts_are_clustered_under_their_similarity(run):
@@ -101,6 +156,10 @@ def test_a_picture_shows_a_cluster_that_was_found(run, flowers):
         (("--cluster", "0"), 2, "got '0'"),
         (("--cluster", "virginica", "--picture", "p.html"), 2, "is said by --show"),
         (("--cluster", "151"), 1, "--cluster must be 'auto', 'hdbscan' or an int from 1 to 149"),
+        (("--min-cluster-size", "3"), 2, "--min-cluster-size is for --cluster"),
+        (("--cluster", "auto", "--min-cluster-size", "0"), 2, "--min-cluster-size"),
+        (("--cluster", "hdbscan", "--min-cluster-size", "1"), 1, "--min-cluster-size must be an int of at least 2"),
+        (("--cluster", "9", "--min-cluster-size", "80"), 1, "--cluster must be at most 1, the number of groups of at"),
         (("--cluster", "3", "-l", "species"), 2, "--cluster finds labels for rows that have none"),
     ],
 )

@@ -10,7 +10,9 @@ from sklearn.datasets import load_digits, load_wine, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import covey
-from covey.graph.communities import communities
+from covey.graph.communities import CLOSE, _visit, communities, cut_through, louvain, n_communities
+from covey.graph.links import lengths_of, links_of
+from covey.similarity.named import resolve
 
 
 def modularity(links, groups):
@@ -21,18 +23,26 @@ def modularity(links, groups):
     return float(((links - np.outer(n_links, n_links) / total) * same).sum() / total)
 
 
-def merged_slowly(links, groups, n_groups):
-    """Merge the two groups with most links in relation to the product of their links, until there are n_groups."""
+def merged_slowly(links, groups, cuts, close):
+    """Merge the closest two groups until none are close, as `communities.py` describes it."""
+    members, cuts = [np.flatnonzero(groups == group) for group in range(len(cuts))], list(cuts)
     links = links.toarray()
-    while groups.max() + 1 > n_groups:
-        member = np.eye(groups.max() + 1)[groups]
-        between = member.T @ links @ member
-        n_links = between.sum(axis=1)
-        rated = between / np.outer(n_links, n_links)
-        rated[np.tril_indices_from(rated)] = -1
-        a, b = np.unravel_index(np.argmax(rated), rated.shape)
-        groups = np.unique(np.where(groups == b, a, groups), return_inverse=True)[1]
-    return groups
+    while len(members) > 1:
+        pairs = [(a, b) for b in range(len(members)) for a in range(b)]
+        between = {(a, b): links[np.ix_(members[a], members[b])].sum() for a, b in pairs}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            closeness = {(a, b): np.divide(between[a, b], np.sqrt(cuts[a] * cuts[b])) for a, b in pairs}
+        rated = [(-closeness[pair], -between[pair], *pair) for pair in pairs if between[pair] > 0]
+        if not rated or -min(rated)[0] < close:
+            break
+        _, _, a, b = min(rated)
+        cuts[a] = max(cuts[a], cuts[b], between[a, b])
+        members[a] = np.append(members[a], members[b])
+        del members[b], cuts[b]
+    found = np.empty(len(groups), dtype=int)
+    for group, rows in enumerate(members):
+        found[rows] = group
+    return found
 
 
 def is_same_partition(a, b):
@@ -50,9 +60,13 @@ def random_links(draw):
     return sp.csr_array(dense)
 
 
+def ones(links):
+    return np.ones(links.shape[0], dtype=np.int64)
+
+
 @given(random_links())
 def test_no_object_gains_modularity_by_a_move_to_a_linked_group(links):
-    groups = communities(links)
+    groups = louvain(links)
     found = modularity(links, groups)
     for x in range(links.shape[0]):
         for y in np.flatnonzero(links[[x]].toarray()):
@@ -63,7 +77,7 @@ def test_no_object_gains_modularity_by_a_move_to_a_linked_group(links):
 
 @given(random_links())
 def test_any_two_objects_of_a_community_are_joined_by_links_within_it(links):
-    groups = communities(links)
+    groups = communities(links, ones(links))
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
         assert connected_components(links[members][:, members])[0] == 1
@@ -72,19 +86,34 @@ def test_any_two_objects_of_a_community_are_joined_by_links_within_it(links):
 @given(random_links(), st.data())
 def test_there_are_as_many_groups_as_asked_for(links, data):
     n_groups = data.draw(st.integers(1, links.shape[0]))
-    groups = communities(links, n_groups)
-    assert np.unique(groups).tolist() == list(range(n_groups))
+    groups = n_communities(links, links, n_groups, ones(links))
+    assert np.unique(groups[groups >= 0]).tolist() == list(range(n_groups))
+    n_parts = connected_components(links)[0]
+    assert (groups >= 0).all() or n_parts > n_groups
 
 
-def test_fewer_groups_are_those_of_slow_merging():
+def test_close_groups_are_merged_as_by_slow_merging():
     X, _ = load_wine(return_X_y=True)
-    edges = covey.neighbor_graph(X, 6, "euclidean").to_csr()
-    pattern = sp.csr_array((np.ones(edges.nnz), edges.indices, edges.indptr), shape=edges.shape)
-    links = sp.csr_array(pattern + pattern.T)
-    groups = communities(links)
-    assert connected_components(links)[0] == 1
-    for n_groups in range(2, groups.max() + 1):
-        assert is_same_partition(communities(links, n_groups), merged_slowly(links, groups, n_groups))
+    lengths = lengths_of(covey.neighbor_graph(X, 6, "euclidean").to_csr(), resolve("euclidean"), None)
+    links, _ = links_of(lengths, np.ones(len(X), dtype=np.int64))
+    groups = louvain(links)
+    members = [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
+    cuts = [cut_through(sp.csr_array(links[rows][:, rows])) for rows in members]
+    slow = merged_slowly(links, groups, cuts, CLOSE)
+    assert 1 < slow.max() + 1 < groups.max() + 1
+    assert is_same_partition(communities(links, ones(links)), slow)
+
+
+def test_the_visits_of_one_step_are_as_many_as_were_asked_for():
+    for _ in range(20):
+        *arguments, most = move_case()
+        queue, first, n_waiting = arguments[9].copy(), *arguments[11:13]
+        for asked in (3, most):
+            copies = [part.copy() if isinstance(part, np.ndarray) else part for part in arguments]
+            begins, left = _visit(*copies, asked)
+            n_visits = min(asked, n_waiting)
+            assert begins == (first + n_visits) % queue.size
+            assert left >= n_waiting - n_visits
 
 
 def test_clusters_that_lie_apart_are_found_without_their_number():
@@ -111,11 +140,17 @@ def test_hdbscan_and_a_number_find_long_bent_clusters():
         assert is_same_partition(covey.find_clusters(X, asked, "euclidean").labels, y)
 
 
-def test_only_the_order_of_similarities_counts_for_communities():
-    X, _ = load_wine(return_X_y=True)
-    one = covey.find_clusters(X, similarity="euclidean", graph="exact")
-    other = covey.find_clusters(X, similarity=covey.from_distance("euclidean", how="negative"), graph="exact")
-    np.testing.assert_array_equal(one.labels, other.labels)
+@pytest.mark.parametrize("asked", ["auto", 3, "hdbscan"])
+def test_the_way_a_distance_is_converted_does_not_count(asked):
+    X, _ = make_blobs(200, centers=4, random_state=1)
+    found = [
+        covey.find_clusters(X, asked, covey.from_distance("euclidean", how=how))
+        for how in ("inverse", "negative", "exponential")
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].labels, other.labels)
+        np.testing.assert_allclose(found[0].strength, other.strength, atol=1e-9)
+        assert found[0].separation == pytest.approx(other.separation, abs=1e-9)
 
 
 def test_copies_belong_to_the_cluster_of_what_they_copy():
@@ -139,8 +174,8 @@ def test_the_largest_cluster_is_the_first():
 def test_a_graph_made_elsewhere_gives_the_same_clusters(make):
     X, _ = load_wine(return_X_y=True)
     graph = covey.neighbor_graph(X, 15, "euclidean")
-    for asked in ("auto", 4, "hdbscan"):
-        given_graph = covey.find_clusters(None, asked, graph=make(graph))
+    for asked in ("auto", 4):
+        given_graph = covey.find_clusters(None, asked, "euclidean", graph=make(graph))
         own = covey.find_clusters(X, asked, "euclidean")
         np.testing.assert_array_equal(given_graph.labels, own.labels)
         assert given_graph.n_evaluations == 0
@@ -150,8 +185,11 @@ def test_parts_of_a_graph_without_any_link_between_them():
     links = sp.block_diag([np.ones((4, 4))] * 3 + [sp.csr_array((2, 2))], format="csr")
     found = covey.find_clusters(None, graph=links)
     assert found.sizes.tolist() == [4, 4, 4, 1, 1]
-    assert covey.find_clusters(None, 2, graph=links).sizes.size == 2
+    two = covey.find_clusters(None, 2, graph=links)
+    assert two.sizes.tolist() == [4, 4]
+    assert two.n_noise == 6
     assert covey.find_clusters(None, "hdbscan", graph=links).n_noise == 14
+    assert covey.find_clusters(None, "hdbscan", graph=links, min_cluster_size=4).sizes.tolist() == [4, 4, 4]
 
 
 def test_one_object_is_one_cluster():

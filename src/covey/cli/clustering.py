@@ -1,5 +1,6 @@
 """Labels for rows that have none: the clusters that `covey.find_clusters` finds, for `covey select --cluster`."""
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,11 @@ import numpy as np
 import covey
 from covey.cli.recipes.pairs import ScoredPairs
 from covey.cli.source import Loaded
-from covey.runtime.wording import agreeing, several
+from covey.runtime.wording import agreeing, several, some_of
+from covey.similarity.collect import collect
+from covey.similarity.named import resolve
+
+logger = logging.getLogger("covey")
 
 NOISE = "noise"
 """The label of rows that belong to no cluster. They are a cluster of their own, so that they are represented, too."""
@@ -27,10 +32,33 @@ def clustered(loaded: Loaded, asked: int | str, threshold: Any, **options: Any) 
     try:
         found = covey.find_clusters(loaded.objects, asked, loaded.similarity, **options)
     except ValueError as error:
-        raise ValueError(str(error).replace("n_clusters must be", "--cluster must be")) from error
+        raise ValueError(_in_options(str(error))) from error
     n_digits = len(str(found.sizes.size))
     names = np.array([*(f"c{number:0{n_digits}d}" for number in range(1, found.sizes.size + 1)), NOISE])
-    return replace(loaded, labels=names[found.labels]), _told(found)
+    return replace(loaded, labels=names[found.labels], strength=found.strength), _told(found)
+
+
+def _in_options(message: str) -> str:
+    """Return what an error says with the names of options in place of those of parameters."""
+    return message.replace("n_clusters must be", "--cluster must be").replace("min_cluster_size", "--min-cluster-size")
+
+
+def warn_of_strangers(selector: Any, loaded: Loaded) -> None:
+    """Log in which clusters that were found rows have nothing in common with the representative that stands for them.
+
+    Such rows are linked to the representative only through others.
+    """
+    nothing = collect(loaded.objects, resolve(loaded.similarity)).nothing_in_common
+    if nothing is None:
+        return
+    found = selector.members(loaded.objects)
+    strangers = found[(found["similarity"] <= nothing) & (found["label"] != NOISE)]
+    if len(strangers):
+        logger.warning(
+            "%s in %s with nothing in common with the representative; find more clusters, or pass --coverage 1.",
+            several(len(strangers), "row"),
+            some_of(sorted(set(strangers["label"]))),
+        )
 
 
 def _at_least(edges: Any, threshold: float) -> Any:
@@ -49,4 +77,8 @@ def _told(found: covey.Clusters) -> str:
         return f"no clusters were found{noise}.{evaluated}"
     smallest, largest = found.sizes.min(), found.sizes.max()
     sizes = f"of {several(largest, 'row')}" if smallest == largest else f"from {smallest:,} to {largest:,} rows"
-    return f"{several(found.sizes.size, 'cluster')} found, {sizes}{noise}.{evaluated}"
+    apart = ""
+    if found.sizes.size > 1:
+        scale = "where 1 means that nothing links them and 0 that nothing divides them"
+        apart = f" They are separate by {found.separation:.2f}, {scale}."
+    return f"{several(found.sizes.size, 'cluster')} found, {sizes}{noise}.{apart}{evaluated}"

@@ -119,7 +119,7 @@ def _check_options(asked: Asked) -> None:
 
 def _here(asked: Asked) -> "Selected":
     """Select in this process."""
-    from covey.cli.clustering import clustered
+    from covey.cli.clustering import clustered, warn_of_strangers
     from covey.cli.including import about_rows
     from covey.cli.methods import selector_of
     from covey.cli.selected import Selected
@@ -131,6 +131,7 @@ def _here(asked: Asked) -> "Selected":
     said = about_rows(selection, loaded)
     if asked.grouping.asked is not None:
         options: Any = {"random_state": selection.seed, "n_jobs": running.jobs, "verbose": running.verbose}
+        options["min_cluster_size"] = asked.grouping.min_cluster_size
         threshold = selection.least_similarity("none")
         with about(asked.source.path):
             loaded, found = clustered(loaded, asked.grouping.asked, threshold, **options)
@@ -146,6 +147,8 @@ def _here(asked: Asked) -> "Selected":
     rejection = _rejection(files.rejection_rate, set(loaded.labels))
     with about(asked.source.path):
         fitted = covey.NearestPrototypeClassifier(selector, **rejection).fit(loaded.objects, loaded.labels, **said)
+    if asked.grouping.asked is not None:
+        warn_of_strangers(fitted.selector_, loaded)
     if hasattr(fitted.selector_, "checkpoint_"):
         remarks += _of_checkpoint(fitted.selector_.checkpoint_)
     return Selected(fitted, loaded.recipe, loaded.block.take(fitted.selector_.sample_indices_), loaded, remarks)

@@ -135,6 +135,8 @@ def _write_members(selected: Selected, path: str, force: bool) -> list[str]:
         "covey_covered": covered,
         "covey_covered_by": pandas.Series(numbers[coverers], dtype="Int64").where(covered),
     }
+    if loaded.strength is not None:
+        columns["covey_strength"] = loaded.strength
     with writer(path, force=force) as put:
         put(pandas.DataFrame(columns))
     return remarks

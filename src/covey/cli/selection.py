@@ -221,10 +221,21 @@ class Grouping:
             "hdbscan finds dense places and calls what lies between them noise.",
         ),
     ] = None
+    min_cluster_size: Annotated[
+        int | None,
+        option(
+            "--min-cluster-size",
+            what="With --cluster: the fewest rows of a cluster, 5 by default with hdbscan and 1 otherwise. Smaller "
+            "groups join the cluster that they are linked to most closely. Those without a link are noise, and with "
+            "hdbscan all of them are.",
+            min=1,
+        ),
+    ] = None
 
     def check(self) -> None:
-        """Refuse what is no number of clusters."""
-        _ = self.asked
+        """Refuse what is no number of clusters, and a size of clusters where none are found."""
+        if self.asked is None and self.min_cluster_size is not None:
+            raise MisuseError("--min-cluster-size is for --cluster; pass that, too, or leave it out.")
 
     @property
     def asked(self) -> int | str | None:
@@ -320,7 +331,8 @@ class MoreFiles:
             what="Write a table to this file that says of every row which representative is the most similar one, as "
             "covey classify would name it, how similar they are, and which one of its cluster covers it "
             "(covey_covered_by: if several do, the one that was selected first). With --pairs, nothing can be "
-            "classified, and the one that covers it is named.",
+            "classified, and the one that covers it is named. With --cluster, it also says how strongly the row "
+            "belongs to its cluster, from 0 to 1.",
         ),
     ] = None
 

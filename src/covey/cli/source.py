@@ -51,7 +51,10 @@ class Fields(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """The rows of a file, the recipe for them, and the objects, labels and names that it has made."""
+    """The rows of a file, the recipe for them, and the objects, labels and names that it has made.
+
+    If the labels are clusters that were found, `strength` says how strongly each row belongs to its cluster.
+    """
 
     block: Block
     recipe: Recipe
@@ -59,6 +62,7 @@ class Loaded:
     labels: NDArray[Any]
     names: list[str] | None
     similarity: Any
+    strength: NDArray[np.float64] | None = None
 
     def card(self, row: int) -> Card:
         """Return what a person can look at of a row."""

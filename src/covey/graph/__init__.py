@@ -25,5 +25,5 @@ Data goes through the files in this order:
 4. `lists.py` holds the neighbor lists while they are being filled. All files above write into them.
 5. `graph.py` is the result (`NeighborGraph`), checked and read-only. It also reads graphs that were made elsewhere.
 6. `clustering.py` finds clusters of objects without labels in such a graph: groups with many links among them
-   (`communities.py`), or dense places (`density.py`).
+   (`communities.py`), or dense places (`density.py`), by links that weigh what edges are worth (`links.py`).
 """

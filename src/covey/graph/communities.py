@@ -1,27 +1,35 @@
 """Communities: groups of objects that have more links among themselves than chance would give them.
 
-The method is that of Louvain (Blondel et al. 2008). It looks for a high modularity: the share of links within groups,
-less the share that links of random ends would have there, times a *resolution*.
+The method of Louvain (Blondel et al. 2008) looks for a high modularity: the share of links within groups, less the
+share that links of random ends would have there, times a *resolution*.
 
 1. Every object is a group of its own. Object by object, each moves to the group of a linked object that gains most,
    until no move gains anything.
 2. The groups become the objects of a smaller problem, and step 1 is repeated until nothing changes.
 3. A group that is not connected is split, so that chains of links join any two of its objects.
 
-For a given number of groups, the resolution is raised until there are at least as many. Then the two groups with most
-links, in relation to the product of their numbers of links, are merged until the number is right.
+Modularity cuts a large group even where nothing divides it. So groups are merged again, as in Chameleon (Karypis et al.
+1999): the links between two groups are compared with those that a cut through either group would cut. The ratio to the
+geometric mean of both is the *closeness* of two groups. The closest are merged first, down to `CLOSE`.
+
+For a given number of groups, the resolution is raised until there are at least as many. If groups that are not close
+have to be merged to reach the number, those come first that have most links in relation to the product of their numbers
+of links. So a group is given up rather if it is small.
 
 Objects are visited in the order of their numbers, so that the result is always the same. Memory is that of the links.
 """
 
 import heapq
+import math
+from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
-from scipy.sparse.csgraph import connected_components
 
 from covey.arrays import Floats, Indices, Integers, Positions
+from covey.graph.links import pieces
 from covey.runtime.steps import FEW, in_steps
 
 FINER = 1.5
@@ -30,39 +38,67 @@ values is on record."""
 ROUNDING = 1e-12
 """A move has to gain more than this, in units of all links. Less is a rounding error, and objects might move in circles
 for ever."""
+CLOSE = 0.7
+"""Groups of this closeness are merged. In the mixtures of `tests/graph/mixtures.py` the mean adjusted Rand index is .988
+where groups lie apart and .841 elsewhere. A closeness of 0.8 gives .974 and .835."""
+WHOLE = 3
+"""A group of fewer objects is not cut: whoever is linked to it is close to it. With 4 and 2, the means of the mixtures
+are within .006 of those with 3."""
 
 
-def communities(links: sp.csr_array, n_groups: int | None = None) -> Positions:
-    """Return the number of each object's group, from 0.
+def communities(links: sp.csr_array, multiplicity: Integers, smallest: int = 1) -> Positions:
+    """Return the number of each object's group, from 0; -1 for objects that belong to none.
 
     Parameters
     ----------
     links : CSR array of shape (n, n)
         The weights of the links, which are symmetric and not negative.
-    n_groups : int, optional
-        How many groups there should be, at most n. By default, the modularity decides.
+    multiplicity : int array of shape (n,)
+        How many equal objects each object stands for.
+    smallest : int, default=1
+        A smaller group joins the group that it is closest to. Its objects belong to none if it is linked to no other.
     """
-    groups = _split(links, _louvain(links, 1.0))
-    if n_groups is None:
-        return groups
-    resolution = 1.0
-    while groups.max() + 1 < n_groups:
-        resolution *= FINER
-        groups = _split(links, _louvain(links, resolution))
-    return _merged(links, groups, n_groups)
+    merging = Merging(links, louvain(links), multiplicity)
+    merging.run(lambda closeness: closeness >= CLOSE)
+    merging.join_small(smallest)
+    return merging.groups(smallest)
 
 
-def _louvain(links: sp.csr_array, resolution: float) -> Positions:
-    """Return the groups of the highest modularity that single moves find."""
-    groups = np.arange(links.shape[0])
+def n_communities(
+    links: sp.csr_array, all_links: sp.csr_array, n_groups: int, multiplicity: Integers, smallest: int = 1
+) -> Positions:
+    """Return this many groups, from 0; -1 for objects that belong to none.
+
+    Close groups are merged along `links`, and then others along `all_links`, until there are so many. If too many
+    remain that have no link to each other, those with the fewest objects belong to none. The result has fewer groups
+    only if there are not so many of the smallest size at any resolution.
+    """
+    resolution, groups = 1.0, louvain(links)
     while True:
-        n_links = np.asarray(links.sum(axis=1), dtype=np.float64).ravel()
-        moved = _move(links.indptr, links.indices, links.data, n_links, max(float(n_links.sum()), 1.0), resolution)
+        merging = Merging(links, groups, multiplicity)
+        merging.join_small(smallest)
+        if merging.n_groups(smallest) >= n_groups or groups.max() + 1 == links.shape[0]:
+            break
+        resolution *= FINER
+        groups = louvain(links, resolution)
+    merging.run(lambda closeness: closeness >= CLOSE and merging.n_groups(smallest) > n_groups)
+    merging = Merging(all_links, merging.into, multiplicity)
+    merging.run(lambda _: merging.n_groups(smallest) > n_groups, merging.linkage)
+    return merging.groups(smallest, n_groups)
+
+
+def louvain(links: sp.csr_array, resolution: float = 1.0) -> Positions:
+    """Return the connected groups of the highest modularity that single moves find."""
+    groups, coarse = np.arange(links.shape[0]), links
+    while True:
+        n_links = np.asarray(coarse.sum(axis=1), dtype=np.float64).ravel()
+        total = float(n_links.sum()) or 1.0
+        moved = _move(coarse.indptr, coarse.indices, coarse.data, n_links, total, resolution)
         found, numbers = np.unique(moved, return_inverse=True)
         groups = numbers[groups]
-        if found.size == links.shape[0]:
-            return groups
-        links = _between(links, numbers)
+        if found.size == coarse.shape[0]:
+            return pieces(links, groups)
+        coarse = _between(coarse, numbers)
 
 
 def _move(
@@ -94,8 +130,8 @@ def _visit(  # type: ignore[no-untyped-def]
     `to_group` holds zeros between two visits.
     """
     n = n_links.size
-    while n_waiting and most:
-        most -= 1
+    n_visits = min(most, n_waiting)  # whoever begins to wait meanwhile is visited the next time
+    for _ in range(n_visits):
         x = queue[first]
         first, n_waiting = (first + 1) % n, n_waiting - 1
         waits[x] = False
@@ -105,11 +141,11 @@ def _visit(  # type: ignore[no-untyped-def]
             if others[at] != x:
                 to_group[group[others[at]]] += weights[at]
         by_chance = resolution * n_links[x] / total
-        best, most = own, to_group[own] - by_chance * in_group[own] + ROUNDING * total
+        best, best_gain = own, to_group[own] - by_chance * in_group[own] + ROUNDING * total
         for at in range(starts[x], starts[x + 1]):
             gain = to_group[group[others[at]]] - by_chance * in_group[group[others[at]]]
-            if gain > most:
-                best, most = group[others[at]], gain
+            if gain > best_gain:
+                best, best_gain = group[others[at]], gain
         for at in range(starts[x], starts[x + 1]):
             to_group[group[others[at]]] = 0.0
         in_group[best] += n_links[x]
@@ -124,14 +160,6 @@ def _visit(  # type: ignore[no-untyped-def]
     return first, n_waiting
 
 
-def _split(links: sp.csr_array, groups: Positions) -> Positions:
-    """Return the connected parts of the groups as groups of their own."""
-    x = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
-    within = groups[x] == groups[links.indices]
-    kept = sp.csr_array((np.ones(within.sum()), (x[within], links.indices[within])), shape=links.shape)
-    return np.asarray(connected_components(kept, directed=False)[1], dtype=np.intp)
-
-
 def _between(links: sp.csr_array, groups: Positions) -> sp.csr_array:
     """Return the sums of the links between groups; those within a group stand on the diagonal."""
     n = groups.size
@@ -141,41 +169,198 @@ def _between(links: sp.csr_array, groups: Positions) -> sp.csr_array:
     return sp.csr_array(sp.vstack(sums, format="csr"))
 
 
-def _merged(links: sp.csr_array, groups: Positions, n_groups: int) -> Positions:
-    """Merge the two groups that are linked best, again and again, until there are this many."""
-    between = _between(links, groups)
-    n_links: Floats = np.asarray(between.sum(axis=1)).ravel()
-    sizes = np.bincount(groups)
-    linked = [
-        {int(b): float(w) for b, w in zip(between.indices[i:j], between.data[i:j], strict=True) if b != a}
-        for a, (i, j) in enumerate(zip(between.indptr[:-1], between.indptr[1:], strict=True))
-    ]
-    into = np.arange(sizes.size)
+class Merging:
+    """Groups that are merged two by two, the closest first.
 
-    def rated(a: int, b: int) -> tuple[float, int, int]:
-        return -linked[a][b] / (n_links[a] * n_links[b]), a, b
+    Parameters
+    ----------
+    links : CSR array of shape (n, n)
+        The links along which groups are merged.
+    groups : int array of shape (n,)
+        The group of each object, from 0.
+    multiplicity : int array of shape (n,)
+        How many equal objects each object stands for.
 
-    waiting = [rated(a, b) for a in range(sizes.size) for b in linked[a] if a < b]
-    heapq.heapify(waiting)
-    for _ in range(sizes.size - n_groups):
-        while waiting and (waiting[0][2] not in linked[waiting[0][1]] or waiting[0] != rated(*waiting[0][1:])):
-            heapq.heappop(waiting)  # one of the two groups was merged since
-        a, b = waiting[0][1:] if waiting else _smallest(into, sizes)
-        into[into == b] = a
-        n_links[a] += n_links[b]
-        sizes[a] += sizes[b]
-        for c, w in linked[b].items():
-            linked[c].pop(b)
+    Attributes
+    ----------
+    linked : list of dict
+        For each group the groups that it is linked to, with the sums of the weights.
+    sizes : int array
+        How many objects each group has, and 0 for those that were merged into others.
+    """
+
+    def __init__(self, links: sp.csr_array, groups: Positions, multiplicity: Integers) -> None:
+        between = _between(links, groups)
+        self._links, self._groups = links, groups
+        self._starts = np.append(0, np.cumsum(np.bincount(groups)))
+        self._n_links: Floats = np.asarray(between.sum(axis=1)).ravel()
+        self.sizes = np.bincount(groups, weights=multiplicity).astype(np.int64)
+        self.linked: list[dict[int, float]] = [
+            {int(b): float(w) for b, w in zip(between.indices[i:j], between.data[i:j], strict=True) if b != a}
+            for a, (i, j) in enumerate(zip(between.indptr[:-1], between.indptr[1:], strict=True))
+        ]
+        self._cuts: list[float | None] = [None] * self.sizes.size
+        self._target = np.arange(self.sizes.size)
+
+    def closeness(self, a: int, b: int) -> float:
+        """Return the links between two groups, in relation to those that a cut through either group would cut."""
+        return _ratio(self.linked[a][b], math.sqrt(self._cut(a) * self._cut(b)))
+
+    def largest_closeness(self, a: int) -> float:
+        """Return how close the closest other group is, in relation to the narrower of the two cuts; 1 at most."""
+        ratios = (_ratio(weight, min(self._cut(a), self._cut(b))) for b, weight in self.linked[a].items())
+        return min(max(ratios, default=0.0), 1.0)
+
+    def linkage(self, a: int, b: int) -> float:
+        """Return the links between two groups, in relation to the product of their numbers of links."""
+        return float(self.linked[a][b] / (self._n_links[a] * self._n_links[b]))
+
+    def _cut(self, a: int) -> float:
+        """Return how many links the best cut of a group in two that Louvain's method finds cuts; 0 for small groups."""
+        found = self._cuts[a]
+        if found is None:
+            found = self._cuts[a] = cut_through(_block(self._by_group, self._starts[a], self._starts[a + 1]))
+        return found
+
+    @cached_property
+    def _by_group(self) -> sp.csr_array:
+        """The links of the objects in the order of their groups, so that a group is a block."""
+        order = np.argsort(self._groups, kind="stable")
+        ordered = self._links[order][:, order]
+        ordered.sort_indices()
+        return ordered
+
+    def run(
+        self,
+        goes_on: Callable[[float], bool],
+        rate: Callable[[int, int], float] | None = None,
+        among: Callable[[int, int], bool] = lambda a, b: True,
+    ) -> None:
+        """Merge the two groups with the highest rate, by default the closest, as long as it is enough to go on.
+
+        Of equal rates, that of the groups with most links comes first. Only pairs of groups are looked at `among` which
+        merging is allowed.
+        """
+        rate = self.closeness if rate is None else rate
+        age = [0] * self.sizes.size
+
+        def rated(a: int, b: int) -> tuple[float, float, int, int, int, int]:
+            return -rate(a, b), -self.linked[a][b], a, b, age[a], age[b]
+
+        waiting = [rated(a, b) for a in range(self.sizes.size) for b in self.linked[a] if a < b and among(a, b)]
+        heapq.heapify(waiting)
+        while waiting:
+            worth, _, a, b, age_a, age_b = heapq.heappop(waiting)
+            if (age_a, age_b) != (age[a], age[b]) or not among(a, b):
+                continue  # one of the two groups has changed since
+            if not goes_on(-worth):
+                return
+            self._merge(a, b)
+            age[a], age[b] = age[a] + 1, age[b] + 1
+            for c in self.linked[a]:
+                if among(a, c):
+                    heapq.heappush(waiting, rated(min(a, c), max(a, c)))
+
+    def join_small(self, smallest: int) -> None:
+        """Merge groups of fewer objects into the groups that they are closest to."""
+        if smallest > 1:
+            self.run(lambda _: True, among=lambda a, b: bool(min(self.sizes[a], self.sizes[b]) < smallest))
+
+    def _merge(self, a: int, b: int) -> None:
+        """Merge the group b into the group a.
+
+        To cut both anew would take a search in all their links. A cut through both is at least as wide as the widest
+        known: through one of them, or between them.
+        """
+        if self._cuts[a] is not None and self._cuts[b] is not None:  # nobody asks for the closeness elsewhere
+            self._cuts[a] = max(self._cut(a), self._cut(b), self.linked[a][b])
+        self._n_links[a] += self._n_links[b]
+        self.sizes[a] += self.sizes[b]
+        self.sizes[b] = 0
+        for c, w in self.linked[b].items():
+            self.linked[c].pop(b)
             if c != a:
-                linked[a][c] = linked[c][a] = linked[a].get(c, 0.0) + w
-        linked[b] = {}
-        for c in linked[a]:
-            heapq.heappush(waiting, rated(*sorted((a, c))))
-    return np.unique(into[groups], return_inverse=True)[1]
+                self.linked[a][c] = self.linked[c][a] = self.linked[a].get(c, 0.0) + w
+        self.linked[b] = {}
+        self._target[b] = a
+
+    def n_groups(self, smallest: int) -> int:
+        """Return how many groups have at least this many objects."""
+        return int((self.sizes >= smallest).sum())
+
+    @property
+    def into(self) -> Positions:
+        """The group that each object is in by now, from 0."""
+        target = self._target
+        while not np.array_equal(target[target], target):
+            target = target[target]
+        return np.unique(target[self._groups], return_inverse=True)[1]
+
+    def groups(self, smallest: int, most: int | None = None) -> Positions:
+        """Return the groups of at least this many objects, and -1 elsewhere; `most` keeps only the largest ones."""
+        groups = self.into
+        sizes = self.sizes[self.sizes > 0]
+        kept = np.flatnonzero(sizes >= smallest)
+        kept = np.sort(kept[np.argsort(-sizes[kept], kind="stable")][:most])
+        number = np.full(sizes.size, -1, dtype=np.intp)
+        number[kept] = np.arange(kept.size)
+        return number[groups]
 
 
-def _smallest(into: Positions, sizes: Integers) -> tuple[int, int]:
-    """Return the two smallest groups, the larger one first: where nothing is linked, small groups are given up."""
-    alive = np.unique(into)
-    second, first = alive[np.argsort(sizes[alive], kind="stable")[:2]][::-1]
-    return int(second), int(first)
+def _block(links: sp.csr_array, start: int, stop: int) -> sp.csr_array:
+    """Return the links among the objects from `start` to `stop`."""
+    rows = links[start:stop]
+    kept = (rows.indices >= start) & (rows.indices < stop)
+    starts = np.append(0, np.cumsum(kept))[rows.indptr]
+    return sp.csr_array((rows.data[kept], rows.indices[kept] - start, starts), shape=(stop - start, stop - start))
+
+
+def cut_through(within: sp.csr_array) -> float:
+    """Return the sum of the links between the two parts that Louvain's method finds in a group; 0 if it is small.
+
+    The resolution is raised until there are two parts or more. Then those two are merged that have most links, in
+    relation to the product of their numbers of links, until there are two.
+    """
+    if within.shape[0] < WHOLE:
+        return 0.0
+    resolution, parts = 1.0, louvain(within)
+    while parts.max() == 0:
+        resolution *= FINER
+        parts = louvain(within, resolution)
+    return _last_links(_between(within, parts).toarray())
+
+
+def _last_links(linked: Floats) -> float:
+    """Merge the two parts that are linked best, until two are left; how many links these have."""
+    n_links = linked.sum(axis=1)
+    np.fill_diagonal(linked, 0.0)
+    alive = np.arange(n_links.size)
+    while alive.size > 2:
+        weights = linked[np.ix_(alive, alive)] / np.maximum(np.outer(n_links[alive], n_links[alive]), 1e-300)
+        a, b = sorted(alive[list(np.unravel_index(np.argmax(weights), weights.shape))])
+        if a == b:  # no two parts are linked
+            return 0.0
+        linked[a] += linked[b]
+        linked[:, a] += linked[:, b]
+        linked[a, a] = 0.0
+        n_links[a] += n_links[b]
+        alive = alive[alive != b]
+    return float(linked[alive[0], alive[1]])
+
+
+def _ratio(between: float, through: float) -> float:
+    """Return the links between two groups in relation to those that a cut through a group cuts."""
+    return between / through if through > 0 else math.inf
+
+
+def separation(links: sp.csr_array, groups: Positions, multiplicity: Integers) -> float:
+    """Return how separate groups are, from 0 to 1: the mean of 1 - `Merging.largest_closeness` over all objects.
+
+    Objects in no group (-1) are left out. It is NaN if there are fewer than two groups.
+    """
+    inside = np.flatnonzero(groups >= 0)
+    if not inside.size or groups.max() < 1:
+        return math.nan
+    merging = Merging(sp.csr_array(links[inside][:, inside]), groups[inside], multiplicity[inside])
+    closest = np.array([merging.largest_closeness(a) for a in range(merging.sizes.size)])
+    return float(np.average(1 - closest, weights=merging.sizes))
