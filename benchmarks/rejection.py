@@ -1,6 +1,6 @@
 """What calibrated rejection keeps and what it catches on ten data sets, beside the thresholds of the prototypes.
 
-Run it with ``COVEY_DATA=folder python -m benchmarks.rejection`` (about six minutes on one core). It prints each row and
+Run it with ``COVEY_DATA=folder python -m benchmarks.rejection`` (some minutes on one core). It prints each row and
 writes benchmarks/REJECTION.md. Words after it choose the sets whose names hold one of them; nothing is written then.
 
 A set is split into random halves, and two of its classes (one, if there are fewer than four) are left out of the half

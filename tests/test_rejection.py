@@ -13,12 +13,11 @@ from sklearn.model_selection import train_test_split
 import covey
 from covey.rejection import bars, missing_bars, n_needed
 from tests import reference
+from tests.attack.rejection import ROUNDED
 from tests.damage import change_file
 from tests.forms import COSINES, Counted, similarity_matrix
 
 RATES = [0.01, 0.05, 0.1, 0.29, 0.5, 0.9]
-ROUNDED = 1e-7
-"""Ranks are rounded to nine decimals, and the reference computes with fractions."""
 
 
 @pytest.fixture(scope="module")
@@ -172,69 +171,6 @@ def test_a_rate_that_the_objects_cannot_support_is_said_with_the_number_that_it_
     assert np.isneginf(model.rejection_bars_).all()
     with pytest.warns(covey.MissingBarsWarning, match="no bar rejects anything for the classes 0, 1, 2 and 7 more"):
         calibrated(covey.CRS(5, similarity="euclidean"), 0.001).fit(X, y)
-
-
-def mixture(rng):
-    """Profiles of one to five classes of all sorts, in random order, and their labels.
-
-    Some classes hold equal objects only, some hold several kinds that have nothing in common, some are tiny.
-    """
-    X, y = [], []
-    for number in range(rng.integers(1, 6)):
-        size, n_kinds = int(rng.choice([1, 2, 5, 30])), int(rng.choice([1, 2, 4, 100]))
-        kinds = [
-            {f"{number} {key}": int(count) for key, count in enumerate(rng.integers(0, 4, 3)) if count}
-            if rng.random() < 0.5
-            else {f"{number} only {kind}": 1}
-            for kind in range(n_kinds)
-        ]
-        X += [kinds[kind] for kind in rng.integers(0, n_kinds, size)]
-        y += [f"class {number}"] * size
-    order = rng.permutation(len(X))
-    return [X[at] for at in order], [y[at] for at in order]
-
-
-SELECTORS = [covey.CRS(3), covey.KeepAll(), covey.RandomSelector(0.3, random_state=0), covey.CRS(2, threshold=None)]
-
-
-@few_objects
-@given(
-    seed=st.integers(0, 10_000),
-    selector=st.sampled_from(SELECTORS),
-    rate=st.sampled_from(RATES),
-    similarity=st.sampled_from(["cosine", "ruzicka", "dot"]),
-)
-def test_what_has_nothing_in_common_with_anything_is_rejected_whatever_the_classes_are(
-    seed, selector, rate, similarity
-):
-    X, y = mixture(np.random.default_rng(seed))
-    if not any(X) or similarity == "ruzicka":  # an empty profile is equal to another one there
-        X = [profile or {"something": 1} for profile in X]
-    selector = clone(selector).set_params(similarity=similarity)
-    model = calibrated(selector, rate).fit(X, y)
-    strange = [{"nothing in common": 1}, {"nothing in common": 7, "at all": 2}]
-    assert model.predict(strange).tolist() == ["unknown"] * 2
-    assert model.explain(strange).rejected.all()
-    for reject in (0.0, -3.5, "threshold"):
-        if reject != "threshold" or (isinstance(selector, covey.CRS) and selector.threshold is not None):
-            assert model.set_params(reject=reject).predict(strange).tolist() == ["unknown"] * 2
-    assert set(model.set_params(reject=None).predict(strange)) <= set(y)
-
-
-@few_objects
-@given(seed=st.integers(0, 10_000), selector=st.sampled_from(SELECTORS), rate=st.sampled_from(RATES))
-def test_no_bar_comes_from_objects_that_have_nothing_in_common_with_other_representatives(seed, selector, rate):
-    X, y = mixture(np.random.default_rng(seed))
-    X = [profile or {"something": 1} for profile in X]
-    model = calibrated(selector, rate).fit(X, y)
-    assert ((model.rejection_bars_ > 0) | np.isneginf(model.rejection_bars_)).all()
-    keys = sorted({key for profile in X for key in profile})
-    rows = [[profile.get(key, 0) for key in keys] for profile in X]
-    values = [[reference.SIMILARITIES["cosine"](a, b) for b in rows] for a in rows]
-    kinds = covey.similarity.collect.collect(X, covey.similarity.named.resolve("cosine")).distinct().kind.tolist()
-    chosen = model.selector_.sample_indices_.tolist()
-    expected = reference.rejection_bars(values, kinds, y, chosen, rate, nothing=0.0)
-    np.testing.assert_allclose(model.rejection_bars_, [expected[label] for label in model.classes_], rtol=ROUNDED)
 
 
 def test_classes_of_equal_objects_leave_the_bars_of_other_classes_alone():

@@ -14,9 +14,9 @@ Calibrated bars are set so that about a given share of new objects of known clas
    another representative might have been selected; the chance of this is taken to be 1 / g. So each object is an
    example of a new object that shows the other similarity, with the weight 1 / g, and all but the representative itself
    are examples that show the first one, with the weight 1 - 1 / g.
-3. Leave out what is no example of a new object. If a class has only one representative, the other one is that of another
-   class: the object would be compared as if its class were unknown, which it is not. And what has nothing in common
-   with a representative is rejected without a bar; which class wins it is a matter of the order of the rows alone.
+3. Leave out what is no example of a new object. If a class has only one representative, the other one is that of
+   another class: the object would be compared as if its class were unknown, which it is not. And what has nothing in
+   common with a representative is rejected without a bar; which class wins it is a matter of the order of the rows.
 4. Collect the examples by winning class, whatever the true class is. What is collected for a class is then a sample of
    what new objects of known classes will show if that class wins.
 5. Take as bar a low quantile of the sample of each class, at the rank rate * (n + 1), where n is the sum of weights. If

@@ -152,6 +152,52 @@ def test_rejection_is_calibrated_by_the_model(run):
     assert run(*select, "few4.csv", "-m", "p", "--rejection-rate", "1")[0] == 2
 
 
+@pytest.mark.filterwarnings("always::covey.MissingBarsWarning")
+def test_bars_are_shown_and_bars_that_reject_nothing_are_told_by_every_command(run, caplog):
+    flowers = iris()
+    flowers.to_csv("iris.csv", index=False)
+    select = ("select", "iris.csv", "-l", "species", "-o")
+    assert run(*select, "few.csv", "-m", "m", "--rejection-rate", "0.1")[0] == 0
+    assert "no bar" not in caplog.text
+    shown = run("inspect", "m")[1]
+    assert shown.splitlines()[2].split()[-1] == "bar"
+    assert "bars are for a rejection rate of 0.1\n" in shown
+    told = json.loads(run("inspect", "m", "--json")[1])
+    bars = covey.load("m").rejection_bars_.tolist()
+    assert [cluster["rejection_bar"] for cluster in told["clusters"]] == bars
+    assert told["rejection_rate"] == 0.1
+    assert all(f"{bar:.3f}" in shown for bar in bars)
+
+    sentence = "a rejection rate of 0.001 needs 999 different objects or more"
+    run(*select, "few2.csv", "-m", "n", "--rejection-rate", "0.001")
+    assert caplog.text.count(sentence) == 1
+    run("classify", "iris.csv", "-m", "n", "--reject", "threshold", "-o", "b.csv")
+    assert caplog.text.count(sentence) == 1
+    run("classify", "iris.csv", "-m", "n", "--reject", "calibrated", "-o", "a.csv")
+    assert caplog.text.count(sentence) == 2
+    assert sentence in run("inspect", "n")[1]
+    assert {cluster["rejection_bar"] for cluster in json.loads(run("inspect", "n", "--json")[1])["clusters"]} == {None}
+
+    assert run(*select, "few3.csv", "-m", "o")[0] == 0
+    shown = run("inspect", "o")[1]
+    assert shown.splitlines()[2].split()[-1] == "alone"
+    assert "bar" not in shown
+    assert json.loads(run("inspect", "o", "--json")[1])["rejection_rate"] is None
+
+
+@pytest.mark.parametrize("reject", ["calibrated", "threshold", "0"])
+def test_a_row_that_has_nothing_in_common_with_the_model_is_unknown(run, reject):
+    words = [
+        {"text": f"{kind} {number} {number % 7}", "kind": kind} for kind in ("host", "mail") for number in range(30)
+    ]
+    pd.DataFrame(words).to_csv("words.csv", index=False)
+    select = ("select", "words.csv", "--text", "text", "-l", "kind", "-o", "few.csv", "-m", "m")
+    assert run(*select, "--rejection-rate", "0.1")[0] == 0
+    pd.DataFrame({"text": ["something strange", "mail 3 3"]}).to_csv("new.csv", index=False)
+    assert run("classify", "new.csv", "-m", "m", "--reject", reject, "-o", "a.csv")[0] == 0
+    assert pd.read_csv("a.csv")["covey_label"].tolist() == ["unknown", "mail"]
+
+
 def test_the_input_is_kept_beside_the_answers_if_asked_for(run):
     iris().to_csv("iris.csv", index=False)
     run("select", "iris.csv", "-l", "species", "--id", "name", "-o", "few.csv", "-m", "m")

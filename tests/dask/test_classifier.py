@@ -247,6 +247,23 @@ def test_bars_are_those_of_one_process_with_copies_in_other_parts(client, shard_
     np.testing.assert_array_equal(found.rejection_bars_, expected.rejection_bars_)
 
 
+def test_whether_numbers_are_signed_is_decided_by_all_parts(client):
+    """Only the last part has a negative number, and no representative has."""
+    rows = np.abs(X)
+    for signed in (False, True):
+        rows[-1, 0] = -rows[-1, 0] if signed else rows[-1, 0]
+        found, expected = both(rows, NAMES, 0.0, similarity="cosine")
+        assert found.nothing_in_common_ == expected.nothing_in_common_ == (None if signed else 0.0)
+        assert found.to_local().nothing_in_common_ == expected.nothing_in_common_
+
+
+def test_bars_that_reject_nothing_are_told(client):
+    model = covey.dask.NearestPrototypeClassifier(covey.dask.CRS(4), reject="calibrated", rejection_rate=1e-4)
+    with pytest.warns(covey.MissingBarsWarning, match="needs 9,999 different objects or more"):
+        model.fit(in_parts(X), in_parts(NAMES))
+    assert np.isneginf(model.rejection_bars_).all()
+
+
 def test_what_is_refused(client):
     with pytest.raises(TypeError, match=r"selector must be a covey\.dask\.CRS or None"):
         covey.dask.NearestPrototypeClassifier(covey.CRS(3)).fit(in_parts(X), in_parts(NAMES))
