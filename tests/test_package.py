@@ -61,7 +61,6 @@ def test_public_names():
         "MissingBarsWarning",
         "NearestPrototypeClassifier",
         "NeighborGraph",
-        "MissingBarsWarning",
         "NondeterminismWarning",
         "OneProcessWarning",
         "OtherRunError",

@@ -77,9 +77,9 @@ class NearestPrototypeClassifier(
         value that says so: see `nothing_in_common_`.
     rejection_rate : float, default=0.05
         The share of known objects that ``reject="calibrated"`` may reject, between 0 and 1. A higher rate catches more
-        unknown objects. A bar takes 1 / rejection_rate - 1 different objects. Classes that win fewer objects of X share
-        one bar; if all of these are still too few, it is that of all classes together. If even all classes are too few,
-        no bar rejects anything, and `fit` warns by a `covey.MissingBarsWarning`.
+        unknown objects. A bar takes about 1 / rejection_rate different objects. Classes that win fewer objects of X
+        share one bar; if all of these are still too few, it is that of all classes together. If even all classes are
+        too few, no bar rejects anything, and `fit` warns by a `covey.MissingBarsWarning`.
     unknown_label : int or str, default=-1
         The answer for rejected objects. It must have the type of the labels and must not be one of them. If the labels
         are texts, the default stands for "unknown".
@@ -138,10 +138,10 @@ class NearestPrototypeClassifier(
     There are no probabilities, because similarities are not calibrated. Without `reject`, an object that resembles
     nothing still gets a label.
 
-    Calibrated bars are quantiles of the similarities of the objects of X to representatives that are not equal to them,
-    collected by winning class. Equal objects count once. Objects that are equal to all representatives of their class
-    are left out, as are objects that have nothing in common with any other representative. Objects that are rejected
-    for this reason come on top of the rate.
+    Calibrated bars are quantiles of the similarities that the objects of X show to representatives which are not equal
+    to them, collected by winning class. Equal objects count once. An object also shows, with a small weight, how
+    similar it is to the representative that comes second, because new objects have had no part in the selection.
+    Similarities that say nothing in common set no bar, and objects that are rejected for them come on top of the rate.
 
     References
     ----------
@@ -164,7 +164,7 @@ class NearestPrototypeClassifier(
     >>> learned = (y < 9) & (np.arange(y.size) % 2 == 0)
     >>> answers = careful.fit(X[learned], y[learned]).predict(X[~learned])
     >>> [round(float((answers[which] == -1).mean()), 2) for which in (y[~learned] < 9, y[~learned] == 9)]
-    [0.07, 0.47]
+    [0.07, 0.34]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -308,8 +308,8 @@ class MoreFiles:
         option(
             "--rejection-rate",
             what="Let covey classify --reject calibrated answer unknown for about this share of rows of known "
-            "clusters, such as 0.05. A higher share catches more rows of unknown ones. A share of 1 / n needs n - 1 "
-            "different rows at least; with fewer, nothing but rows that have nothing in common is unknown.",
+            "clusters, such as 0.05. A higher share catches more rows of unknown ones. A share of 1 / n takes "
+            "about n different rows; with fewer, no bars are set, which is said.",
         ),
     ] = None
     picture: Annotated[
