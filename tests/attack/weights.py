@@ -59,9 +59,11 @@ def cover(rng):
         wishes["size"] = max(int(rng.integers(1, n + 2)), len(wishes["include"]))
     how = f"cover(graph, {coverage}, {threshold}, sample_weight={scale} * {weights.tolist()}, **{options}, **{wishes})"
     example = how, graph.toarray().tolist()
-    found = covey.cover(graph, coverage, threshold, sample_weight=scale * weights, **options, **wishes)
+    asked = {**options, **wishes, "with_itself": values.diagonal(), "sample_weight": scale * weights}
+    found = covey.cover(graph, coverage, threshold, **asked)
+    own = values.diagonal().tolist()
     picked, gains, covered_by = reference.greedy(
-        lists, coverage, threshold, **options, margin=MARGIN, weights=weights.tolist(), **wishes
+        lists, coverage, threshold, **options, own=own, margin=MARGIN, weights=weights.tolist(), **wishes
     )
     compare("cover: indices", found.indices, picked, *example)
     compare("cover: covered_by", found.covered_by, covered_by, *example)
@@ -70,12 +72,10 @@ def cover(rng):
     if 1e-290 < scale < 1e290:
         compare("cover: gains", found.gains / scale, gains, *example)
     if "size" not in wishes:
-        refined = covey.cover(
-            graph, coverage, threshold, sample_weight=scale * weights, **options, **wishes, refine=True
-        )
+        refined = covey.cover(graph, coverage, threshold, **asked, refine=True)
         check_refined(found, refined, coverage, *example)
         useless = [r for r, worth in zip(refined.indices.tolist(), refined.gains, strict=True) if worth <= 0]
-        if len(picked) > 1 and set(useless) - set(wishes["include"]):
+        if len(picked) > 1 and scale > 1e-290 and set(useless) - set(wishes["include"]):
             raise FaultError("cover: a refined representative without a gain", *example, refined)
     return "right cover"
 

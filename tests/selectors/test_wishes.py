@@ -346,6 +346,25 @@ def test_equal_weights_of_any_size_change_nothing(weight, coverage):
     assert chosen[0] == chosen[1]
 
 
+@pytest.mark.parametrize("factor", [0.1, 1 / 3, 1e-300])
+@pytest.mark.parametrize("gain", ["similarity", "count"])
+def test_sums_of_weights_that_are_equal_on_paper_tie(factor, gain):
+    """A tenth is no float, and 3 * 0.1 is another number than 0.1 + 0.1 + 0.1."""
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        graph = covey.neighbor_graph(draw.integers(0, 5, (40, 2)), 4, "euclidean", method="exact")
+        whole, options = draw.integers(0, 6, 40), {"coverage": 0.9, "threshold": 0.4, "gain": gain}
+        expected = covey.cover(graph, **options, sample_weight=whole)
+        found = covey.cover(graph, **options, sample_weight=factor * whole)
+        assert found.indices.tolist() == expected.indices.tolist()
+        y = draw.integers(0, 2, 40)
+        chosen = [
+            covey.CRS(4, size=12, graph=graph, threshold=0.4, gain=gain).fit(np.eye(40), y, sample_weight=weights)
+            for weights in (whole + 1, factor * (whole + 1))
+        ]
+        assert chosen[0].sample_indices_.tolist() == chosen[1].sample_indices_.tolist()
+
+
 def test_a_weight_that_is_nothing_beside_others_still_counts():
     """Everything has to be covered, and that is little more than nothing for two rows that resemble no other."""
     X = np.eye(4)[[0, 0, 1, 2, 3]] + 0.01 * np.eye(5, 4)

@@ -2,7 +2,8 @@
 
 Gains are sums of integers, so that subtracting is exact. They count similarities in units so fine that the largest sum
 just fits into 61 bits. Two gains are compared without their last 24 bits, which hold nothing but the rounding of the
-similarities. So sums that are equal on paper, such as 1/3 + 1/3 and 2/3, tie.
+similarities. So sums that are equal on paper, such as 1/3 + 1/3 and 2/3, tie. Sums of weights are compared by as many
+leading bits, which are all bits of a number of objects.
 """
 
 import math
@@ -10,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.runtime.parameters import is_number
@@ -105,12 +105,18 @@ def own_in_units(own: Floats, unit: float) -> Integers:
     return np.maximum(in_units(own, unit), own > 0)
 
 
-def keys_of(gains: Floats, gain: str) -> NDArray[Any]:
-    """What is compared of gains that are sums of similarities, or counts, in the same way as in one graph of all."""
+def rounded_bits(largest: int) -> int:
+    """How many of the last bits of gains are not compared if these are whole numbers up to the largest one.
+
+    Numbers of objects are compared exactly, while sums of weights have the rounding of the weights in their last bits.
+    """
+    return max(0, largest.bit_length() - (BITS - ROUNDED_BITS))
+
+
+def keys_of(gains: Floats) -> Integers:
+    """What is compared of gains that come from several graphs: the same as if they came from one of all objects."""
     largest = float(gains.max(initial=0))
-    if gain == "count" or largest == 0:
-        return gains
-    units = in_units(gains, unit_for(largest))
+    units = in_units(gains, unit_for(largest)) if largest > 0 else np.zeros(gains.size, dtype=np.int64)
     return np.where(units > 0, 1 + ((units + (1 << (ROUNDED_BITS - 1))) >> ROUNDED_BITS), 0)
 
 

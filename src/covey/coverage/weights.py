@@ -15,6 +15,7 @@ from covey.coverage.gains import (
     in_units,
     largest_gain,
     own_in_units,
+    rounded_bits,
     similarity_weights,
     unit_for,
 )
@@ -78,7 +79,9 @@ def weights_of(edges: sp.csr_array, gain: str, with_itself: Floats | None, count
     """Return the weights for a gain, in units that are a power of 2, as fine as the largest possible gain allows."""
     amounts_covered = np.repeat(counts.amounts, np.diff(edges.indptr))
     if gain == "count":
-        return Weights(amounts_covered, counts.amounts.copy(), counts.exponent, 0)
+        added = amounts_covered.astype(np.float64)
+        largest = largest_gain(edges.indices, added, counts.amounts.astype(np.float64))
+        return Weights(amounts_covered, counts.amounts.copy(), counts.exponent, rounded_bits(int(largest)))
     itself = _check_with_itself(with_itself, counts.amounts.size)
     weights, own = similarity_weights(edges.data, amounts_covered, itself, counts.amounts)
     unit = unit_for(largest_gain(edges.indices, weights, own))

@@ -144,7 +144,8 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         X : array, CSR matrix, frame or sequence of objects
             The objects. With ``similarity="precomputed"`` it is a square matrix of similarities.
         y : sequence of labels, optional
-            Objects with the same label are a cluster. By default all objects are one cluster.
+            Objects with the same label are a cluster. By default all objects are one cluster. Labels are of any type
+            whose values can be sorted and be keys of a dict: numbers, strings, dates, or tuples of these.
 
         Returns
         -------

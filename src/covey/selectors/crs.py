@@ -250,7 +250,8 @@ class CRS(Selector):
         X : array, CSR matrix, frame or sequence of objects
             The objects. With ``similarity="precomputed"`` it is a square matrix of similarities.
         y : sequence of labels, optional
-            Objects with the same label are a cluster. By default all objects are one cluster.
+            Objects with the same label are a cluster. By default all objects are one cluster. Labels are of any type
+            whose values can be sorted and be keys of a dict: numbers, strings, dates, or tuples of these.
         sample_weight : sequence of numbers, optional
             How much it matters that each object is covered: its weight counts in the gains and in the coverage. By
             default each counts 1. Only the ratios of weights matter for what is selected. An object of weight 0 need
@@ -335,7 +336,7 @@ class CRS(Selector):
         selection = super()._choose(collection, groups, y, rng, wishes)
         found = selection.prototypes
         if wishes.size is not None:
-            found = wishes.best_of(found, list(selection.details.values()), self.gain)
+            found = wishes.best_of(found, list(selection.details.values()))
         return replace(selection, prototypes=wishes.in_given_units(found))
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:

@@ -96,14 +96,14 @@ class Wishes:
         needed += [f"the {several(n_included, 'row')} to include"] if n_included else []
         raise ValueError(f"size must allow for {' and '.join(needed)}, got {self.size} of {self.n} objects.")
 
-    def best_of(self, prototypes: Sequence[Prototype], rankings: Sequence[Ranking], gain: str) -> list[Prototype]:
+    def best_of(self, prototypes: Sequence[Prototype], rankings: Sequence[Ranking]) -> list[Prototype]:
         """Return the prototypes of the best representatives of all clusters, as many as there may be.
 
-        The gains are of the kind that `gain` names. Warn if there are fewer than the size says.
+        Warn if there are fewer than the size says.
         """
         size = self.n if self.size is None else self.size
         n_least = [max(1, int(np.isin(p.indices, self.included).sum())) for p in prototypes]
-        sizes = shared_out(prototypes, rankings, n_least, size, gain)
+        sizes = shared_out(prototypes, rankings, n_least, size)
         warn_if_fewer(size, sum(sizes), "equal objects count once, and outliers and weights of 0 are left out")
         return [
             first_of(prototype, n, ranking.first_covered_by, self._weights_of(prototype.members))
@@ -213,7 +213,7 @@ def _check_include(include: Any, n: int) -> Positions:
 
 
 def shared_out(
-    prototypes: Sequence[Prototype], rankings: Sequence[Ranking], n_least: Sequence[int], size: int, gain: str
+    prototypes: Sequence[Prototype], rankings: Sequence[Ranking], n_least: Sequence[int], size: int
 ) -> list[int]:
     """Return how many of the picks of each cluster are kept if there may be `size` in all.
 
@@ -224,7 +224,7 @@ def shared_out(
     gains = np.concatenate([np.minimum.accumulate(p.gains[n:]) for p, n in zip(prototypes, sizes, strict=True)])
     similarities = np.concatenate([ranking.similarities[n:] for ranking, n in zip(rankings, sizes, strict=True)])
     rows = np.concatenate([p.indices[n:] for p, n in zip(prototypes, sizes, strict=True)])
-    keys = keys_of(gains, gain)
+    keys = keys_of(gains)
     order = np.lexsort((rows, np.where(keys > 0, 0, similarities), -keys))
     owners = np.repeat(np.arange(len(sizes)), [p.indices.size - n for p, n in zip(prototypes, sizes, strict=True)])
     best = owners[order[: max(size - sum(sizes), 0)]]
