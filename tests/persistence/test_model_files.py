@@ -209,7 +209,7 @@ TAMPERED = {
     "similarity of another kind": (with_parameters(similarity="precomputed"), "must fit a matrix of similarities"),
     "reject too large": (
         lambda content, arrays: model_of(content)["parameters"].update(reject=10**400),
-        "'reject' parameter of NearestPrototypeClassifier",
+        "'reject' parameter of NearestPrototypeClassifier must be",
     ),
     "unknown_label a class": (
         lambda c, a: model_of(c)["parameters"].update(reject=0.5, unknown_label=1),

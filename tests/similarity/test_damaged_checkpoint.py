@@ -109,7 +109,7 @@ def test_a_finished_cluster_that_cannot_be_true_is_refused(path, change):
 def details_with_others(_, arrays):
     """Members that nobody selected have covered the others first."""
     members = np.arange(10) if arrays["indices"][0] < 10 else np.arange(10, 20)
-    (first,) = (array for name, array in arrays.items() if name.startswith("details"))
+    first, _ = (array for name, array in arrays.items() if name.startswith("details"))
     first[:] = np.setdiff1d(members, arrays["indices"])[0]
 
 
@@ -118,7 +118,30 @@ def covered_by_the_last(_, arrays):
     arrays["covered_by"][:] = arrays["indices"][-1]
 
 
-@pytest.mark.parametrize("change", [details_with_others, covered_by_the_last])
+def without_similarities(record, _):
+    """The similarities by which a prototype is cut are no array."""
+    record["details"][1] = "none"
+
+
+def with_a_similarity_that_is_no_number(_, arrays):
+    _, similarities = (array for name, array in arrays.items() if name.startswith("details"))
+    similarities[-1] = np.nan
+
+
+def with_too_few_details(record, _):
+    record["details"] = record["details"][:1]
+
+
+DAMAGED_RANKINGS = [
+    details_with_others,
+    covered_by_the_last,
+    without_similarities,
+    with_a_similarity_that_is_no_number,
+    with_too_few_details,
+]
+
+
+@pytest.mark.parametrize("change", DAMAGED_RANKINGS)
 def test_a_limited_size_cannot_make_members_be_covered_by_those_that_are_left_out(path, change):
     selector = covey.CRS(2, size=4, random_state=0, checkpoint=path)
     selector.fit(X, Y)

@@ -323,9 +323,10 @@ class CRS(Selector):
         by = prototype.covered_by[picked]
         if not ((by == prototype.members[picked]) | (by == -1)).all():
             raise ValueError("a representative must be covered by itself, or by none")
-        if ranking.similarities.shape != prototype.indices.shape or np.isnan(ranking.similarities).any():
+        similarities = np.asarray(ranking.similarities, dtype=np.float64)
+        if similarities.shape != prototype.indices.shape or np.isnan(similarities).any():
             raise ValueError("details must be one similarity for each of the indices")
-        return ranking
+        return Ranking(first, similarities)
 
     def _choose(
         self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, wishes: Wishes
