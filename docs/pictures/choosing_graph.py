@@ -4,7 +4,6 @@ import numpy as np
 from curves import draw, means, panels
 
 rows = means("graph")
-rows["share"] = 100 * rows.scan_rate
 _, (cost, share, found) = panels(3)
 n = np.array(sorted(rows.n_objects.unique()))
 cost.plot(n, (n - 1) / 2, color="#333333", linestyle="--", label="all pairs")

@@ -11,7 +11,7 @@ for axes, name in zip(all_axes, rows.data.unique(), strict=True):
     mine = rows[rows.data == name]
     for method, (color, mark) in METHODS.items():
         sized = mine[mine.setting.str.fullmatch(rf"{method} [\d.]+")]
-        axes.plot(sized.percent, sized.f1, color=color, marker=mark, markersize=5, label=method)
+        axes.errorbar(sized.percent, sized.f1, sized.f1_spread, color=color, marker=mark, markersize=5, label=method)
     for method, (color, mark) in DEFAULTS.items():
         one = mine[mine.setting == method]
         axes.plot(one.percent, one.f1, color=color, marker=mark, markersize=8, linestyle="", label=method)

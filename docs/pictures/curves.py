@@ -16,11 +16,15 @@ MARKS = {
 
 
 def means(experiment):
-    """The rows of an experiment, as means over seeds, with the quality as a share of that of all objects."""
+    """The rows of an experiment, as means over seeds, with the quality as a share of that of all objects.
+
+    A column whose name ends with "_spread" has the standard deviation of another one.
+    """
     whole = MEASURED[MEASURED.setting == "all objects"].groupby("data").f1.mean()
     rows = MEASURED[MEASURED.experiment == experiment]
-    found = rows.groupby(["data", "setting"], sort=False).mean(numeric_only=True).reset_index()
-    return found.assign(quality=found.f1 / found.data.map(whole), percent=100 * found.selected)
+    rows = rows.assign(quality=rows.f1 / rows.data.map(whole), percent=100 * rows.selected, share=100 * rows.scan_rate)
+    groups = rows.groupby(["data", "setting"], sort=False)
+    return groups.mean(numeric_only=True).join(groups.std(numeric_only=True).add_suffix("_spread")).reset_index()
 
 
 def panels(n, height=3.4):
@@ -32,11 +36,12 @@ def panels(n, height=3.4):
 
 
 def draw(axes, rows, x, y, **style):
-    """A line for each data set."""
+    """A line for each data set, with standard deviations as bars."""
     for name, (color, mark) in MARKS.items():
         mine = rows[rows.data == name]
         if len(mine):
-            axes.plot(mine[x], mine[y], color=color, marker=mark, markersize=5, label=name, **style)
+            spread = mine[f"{y}_spread"]
+            axes.errorbar(mine[x], mine[y], spread, color=color, marker=mark, markersize=5, label=name, **style)
     axes.legend(frameon=False, fontsize=9)
 
 
