@@ -26,8 +26,8 @@ print(f"{learned.size} images of 0 to 7 to learn from; {known.sum()} known and {
 # -------------------------
 # - ``"calibrated"`` sets a bar for each class, so that about ``rejection_rate`` of the known objects are rejected. It
 #   estimates the bars from the training data.
-# - ``"threshold"`` takes the threshold of the class, which is the mean similarity of its pairs. It rejects only what is
-#   plainly foreign.
+# - ``"threshold"`` takes the threshold of the class, which is the mean similarity of its pairs. How many known objects
+#   it rejects depends on the data.
 # - A number is one bar for all classes.
 
 
