@@ -31,8 +31,8 @@ def test_clusters_are_those_of_the_library(run, flowers, asked):
     found = covey.find_clusters(flowers, int(asked) if asked.isdecimal() else asked, "euclidean", random_state=0)
     assert [f"c{number}" for number in found.labels + 1] == clusters().tolist()
     assert (
-        f"{found.sizes.size} clusters found, from {found.sizes.min()} to {found.sizes.max()} rows. They are separate by "
-        f"{found.separation:.2f}, where 1 means that nothing links them and 0 that nothing divides them. "
+        f"{found.sizes.size} clusters found, from {found.sizes.min()} to {found.sizes.max()} rows. They are separate "
+        f"by {found.separation:.2f}, where 1 means that nothing links them and 0 that nothing divides them. "
         f"{found.n_evaluations:,} similarities were evaluated to find them." in err
     )
     np.testing.assert_allclose(pd.read_csv("all.csv")["covey_strength"], found.strength)

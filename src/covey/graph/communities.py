@@ -39,8 +39,8 @@ ROUNDING = 1e-12
 """A move has to gain more than this, in units of all links. Less is a rounding error, and objects might move in circles
 for ever."""
 CLOSE = 0.7
-"""Groups of this closeness are merged. In the mixtures of `tests/graph/mixtures.py` the mean adjusted Rand index is .988
-where groups lie apart and .841 elsewhere. A closeness of 0.8 gives .974 and .835."""
+"""Groups of this closeness are merged. In the mixtures of `tests/graph/mixtures.py` the mean adjusted Rand index is
+.988 where groups lie apart and .841 elsewhere. A closeness of 0.8 gives .974 and .835."""
 WHOLE = 3
 """A group of fewer objects is not cut: whoever is linked to it is close to it. With 4 and 2, the means of the mixtures
 are within .006 of those with 3."""
