@@ -157,7 +157,6 @@ def test_a_picture_shows_a_cluster_that_was_found(run, flowers):
         (("--cluster", "virginica", "--picture", "p.html"), 2, "is said by --show"),
         (("--cluster", "151"), 1, "--cluster must be 'auto', 'hdbscan' or an int from 1 to 149"),
         (("--min-cluster-size", "3"), 2, "--min-cluster-size is for --cluster"),
-        (("--cluster", "auto", "--min-cluster-size", "0"), 2, "--min-cluster-size"),
         (("--cluster", "hdbscan", "--min-cluster-size", "1"), 1, "--min-cluster-size must be an int of at least 2"),
         (("--cluster", "9", "--min-cluster-size", "80"), 1, "--cluster must be at most 1, the number of groups of at"),
         (("--cluster", "3", "-l", "species"), 2, "--cluster finds labels for rows that have none"),

@@ -93,7 +93,6 @@ def test_a_selection_that_sharpening_leaves_as_it_is_says_so(run):
         (("--sharpen", "--budget", "nan"), 2, "got 'nan'"),
         (("--sharpen", "--budget", "few"), 2, "got 'few'"),
         (("--sharpen", "--budget", "2"), 1, "one row of each of the 3 clusters, got 2."),
-        (("--sharpen", "--budget", "0.01"), 1, "got 0.01, which is 2 of 150 rows."),
     ],
 )
 def test_a_size_that_cannot_be_is_refused(run, flowers, options, code, message):
