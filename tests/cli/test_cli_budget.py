@@ -51,14 +51,15 @@ def test_a_budget_is_the_size_of_the_library(run, flowers, budget, size):
     assert f"{n_rows} of 150 rows selected from 3 clusters; they cover {covered:.1%} of the rows; " in err
 
 
+@pytest.mark.filterwarnings("always:size asks for")
 @pytest.mark.parametrize("method", [(), ("--sharpen",)], ids=str)
-def test_a_budget_beyond_the_distinct_rows_is_told(run, folder, method):
+def test_a_budget_beyond_the_distinct_rows_is_told(run, folder, caplog, method):
     pd.DataFrame({"a": [1, 1, 0, 2, 2, 1], "b": [0, 0, 1, 1, 1, 2], "kind": list("xxxyyy")}).to_csv(
         "t.csv", index=False
     )
     code, _, err = run("select", "t.csv", "-l", "kind", "-o", "few.csv", "-n", "6", *method)
     assert code == 0
-    assert "covey: size asks for 6 representatives, but only 4 can be selected, because equal objects" in err
+    assert "size asks for 6 representatives, but only 4 can be selected, because equal objects" in caplog.text
     assert "4 of 6 rows selected" in err
 
 
