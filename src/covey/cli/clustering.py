@@ -55,7 +55,8 @@ def warn_of_strangers(selector: Any, loaded: Loaded) -> None:
     strangers = found[(found["similarity"] <= nothing) & (found["label"] != NOISE)]
     if len(strangers):
         logger.warning(
-            "%s in %s with nothing in common with the representative; find more clusters, or pass --coverage 1.",
+            "some rows have nothing in common with the representative that stands for them: %s of %s; ask for more "
+            "clusters, or for more representatives.",
             several(len(strangers), "row"),
             some_of(sorted(set(strangers["label"]))),
         )
