@@ -309,9 +309,7 @@ def test_without_rapidfuzz_one_sentence_tells_what_to_install(monkeypatch):
     for module in [name for name in sys.modules if name.startswith("rapidfuzz.")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
-    with pytest.raises(
-        ModuleNotFoundError, match=r'needs rapidfuzz.*, which is not installed; run: pip install "covey\[text\]"'
-    ):
+    with pytest.raises(ModuleNotFoundError, match=r"needs rapidfuzz.*, which is not installed; run: .* 'rapidfuzz>="):
         covey.CRS(similarity="levenshtein").fit(["ab", "cd"])
 
 
