@@ -63,7 +63,5 @@ def test_a_page_takes_no_other_files_place(tmp_path):
 def test_without_the_library_for_pages_the_demo_says_how_to_get_it(folder, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     demo.draw_map()
-    assert re.search(
-        r"needs jinja2, which is not installed; run: pip install \"covey\[\w+\]\"\n$", capsys.readouterr().out
-    )
+    assert re.search(r"needs jinja2, which is not installed; run: .* 'jinja2>=.*\n$", capsys.readouterr().out)
     assert not list(folder.iterdir())
