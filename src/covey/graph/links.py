@@ -2,14 +2,18 @@
 
 Similarities have no common scale: a cosine of 0.9 may be near or far. So an edge is measured by the edges around it.
 
-1. Edges of objects that have nothing in common are left out. Each other edge gets a *length*: the distance that its
-   similarity was converted from, or the largest similarity less its own.
+1. Each edge gets a *length*: the distance that its similarity was converted from, or the largest similarity less its
+   own. If some similarity says that objects have nothing in common, the length is minus the logarithm of the share that
+   the similarity has of the largest, both counted from there. So it grows without end as objects have less in common,
+   and edges of objects that have nothing in common are left out.
 2. Around each object there is a *usual length*: the longest that it, or one of its three nearest others, has to its own
    nearest other. A cluster of three objects has a usual length of its own, so that clusters may be small. An object
-   that stands for three equal ones is such a cluster; for it, only the others are asked.
+   that stands for three times as many equal ones as its nearest others is such a cluster; whether its edges join it is
+   asked of the others alone.
 3. The *volume* of an edge is its length in units of the usual length at its ends, to the power of the dimension of the
-   data. Where objects lie evenly, it says how many objects a ball of this radius holds for each that is expected near
-   by. The dimension is estimated by the method TwoNN (Facco et al. 2017) from the two nearest others of each object.
+   data there: how many balls of the usual radius a ball of this radius has room for. The dimension is estimated by the
+   method TwoNN (Facco et al. 2017) from the two nearest others of an object and of its neighbors. Since these are
+   few, the geometric mean with the estimate from all objects is taken.
 4. An edge weighs 1 up to a volume of 1, and 1 / volume beyond. One with a volume above `FAR` joins nothing.
 """
 
@@ -29,8 +33,8 @@ NEAREST = 3
 are asked about each other alone, and with 10 about a foreign cluster as well."""
 FAR = 8.0
 """An edge of a larger volume joins nothing. In the 150 random mixtures of `tests/graph/mixtures.py` whose groups lie 10
-standard deviations apart, 8 joins no two groups and cuts off 6 pairs of objects from their groups; 5 cuts off 12, and
-12 joins groups in two mixtures."""
+standard deviations apart, the links of 8 join no two groups and leave 2 pairs of objects without a link to their group.
+5 leaves 14 pairs, and 12 joins groups in two mixtures."""
 DIMENSIONS = 1.0, 8.0
 """The least and the largest dimension that is believed. Ties of the two nearest others, which similarities of strings
 and sets have many of, make the estimate grow without end."""
@@ -85,11 +89,9 @@ def lengths_of(edges: sp.csr_array, similarity: Similarity, nothing: float | Non
     """
     n = edges.shape[0]
     x, y, values = np.repeat(np.arange(n), np.diff(edges.indptr)), edges.indices.astype(np.intp), edges.data
-    length = _converted(values, similarity)
-    kept = (x != y) & np.isfinite(length)
-    if nothing is not None:
-        kept &= values > nothing
-    x, y, length = x[kept], y[kept], length[kept]
+    kept = x != y if nothing is None else (x != y) & (values > nothing)
+    x, y, length = x[kept], y[kept], _converted(values[kept], similarity, nothing)
+    x, y, length = (part[np.isfinite(length)] for part in (x, y, length))
     pair = np.minimum(x, y) * np.int64(n) + np.maximum(x, y)
     order = np.argsort(pair, kind="stable")
     pair, length = pair[order], length[order]
@@ -102,15 +104,20 @@ def lengths_of(edges: sp.csr_array, similarity: Similarity, nothing: float | Non
     return Lengths(n, x[order], y[order], length[order], listed[order])
 
 
-def _converted(values: Floats, similarity: Similarity) -> Floats:
-    """Return lengths of similarities; the unit of length does not matter."""
+def _converted(values: Floats, similarity: Similarity, nothing: float | None) -> Floats:
+    """Return lengths of similarities, which are larger than `nothing`; the unit of length does not matter."""
     if similarity.conversion is not None and similarity.conversion != "negative":
         with np.errstate(divide="ignore"):
             return -np.log(values) if similarity.conversion == "exponential" else 1.0 / values - 1.0
-    values = values / unit_of(values)  # so that differences have floats
+    unit = unit_of(values)
+    values = values / unit  # so that differences have floats
     largest = float(values.max(initial=-np.inf))
     # The similarity of equal objects is 0 for distances with a minus, and 1 for most others.
-    return np.asarray(next((top for top in (0.0, 1.0) if largest <= top), largest) - values)
+    top = next((top for top in (0.0, 1.0) if largest <= top), largest)
+    if nothing is None:
+        return np.asarray(top - values)
+    least = nothing / unit
+    return -np.log((values - least) / (top - least))
 
 
 def links_of(lengths: Lengths, multiplicity: Integers) -> tuple[sp.csr_array, sp.csr_array]:
@@ -118,13 +125,19 @@ def links_of(lengths: Lengths, multiplicity: Integers) -> tuple[sp.csr_array, sp
 
     Each object stands for as many equal ones as its `multiplicity` says.
     """
-    x, y, length = lengths.x, lengths.y, lengths.length
-    usual = _usual_lengths(lengths, multiplicity)
+    usual, of_others = _usual_lengths(lengths)
+    weights = lengths.listed / np.maximum(_volumes(lengths, usual), 1.0)
+    copies = multiplicity >= NEAREST * _most_near(lengths, multiplicity)
+    near = _volumes(lengths, np.where(copies, of_others, usual)) <= FAR
+    return _array(lengths, weights, near), _array(lengths, weights, np.ones(near.size, dtype=np.bool_))
+
+
+def _volumes(lengths: Lengths, usual: Floats) -> Floats:
+    """Return the volume of each edge, given the usual length around each object."""
+    x, y, dimension = lengths.x, lengths.y, dimensions(lengths)
     with np.errstate(over="ignore"):
-        ratio = np.minimum(length / np.maximum(usual[x], usual[y]), 1e30)
-    volume = ratio ** dimension(lengths)
-    weights = lengths.listed / np.maximum(volume, 1.0)
-    return _array(lengths, weights, volume <= FAR), _array(lengths, weights, np.ones(x.size, dtype=np.bool_))
+        ratio = np.minimum(lengths.length / np.maximum(usual[x], usual[y]), 1e30)
+    return np.asarray(ratio ** np.minimum(dimension[x], dimension[y]))
 
 
 def _array(lengths: Lengths, weights: Floats, kept: Flags) -> sp.csr_array:
@@ -134,24 +147,40 @@ def _array(lengths: Lengths, weights: Floats, kept: Flags) -> sp.csr_array:
     return array
 
 
-def _usual_lengths(lengths: Lengths, multiplicity: Integers) -> Floats:
-    """Return the usual length around each object; 0 around one without edges."""
-    nearest = np.zeros(lengths.n)
-    first = lengths.rank == 0
+def _usual_lengths(lengths: Lengths) -> tuple[Floats, Floats]:
+    """Return the usual length around each object, and the one that its nearest others alone tell of.
+
+    Both are 0 for an object without edges.
+    """
+    nearest, first = np.zeros(lengths.n), lengths.rank == 0
     nearest[lengths.x[first]] = np.maximum(lengths.length[first], lengths.shortest)
-    usual, near = np.where(multiplicity < NEAREST, nearest, 0.0), lengths.rank < NEAREST
-    np.maximum.at(usual, lengths.x[near], nearest[lengths.y[near]])
-    return usual
+    of_others = _most_near(lengths, nearest)
+    return np.maximum(nearest, of_others), of_others
 
 
-def dimension(lengths: Lengths) -> float:
-    """Estimate the dimension of the data: 1 / the mean of log(second length / first length)."""
-    second = np.flatnonzero(lengths.rank == 1)
-    shortest = lengths.shortest
-    near, next_near = (np.maximum(lengths.length[at], shortest) for at in (second - 1, second))
-    total = float(np.log(next_near / near).sum())
+def _most_near(lengths: Lengths, values: Floats | Integers) -> Floats:
+    """Return for each object the largest of the values that its nearest others have; 0 if it has no edges."""
+    most, near = np.zeros(lengths.n), lengths.rank < NEAREST
+    np.maximum.at(most, lengths.x[near], values[lengths.y[near]])
+    return most
+
+
+def dimensions(lengths: Lengths) -> Floats:
+    """Estimate the dimension of the data around each object.
+
+    An estimate is 1 / the mean of log(second length / first length) over some objects. Returned is the geometric mean
+    of that over the object and its neighbors, and that over all objects.
+    """
+    n, second = lengths.n, np.flatnonzero(lengths.rank == 1)
+    near, next_near = (np.maximum(lengths.length[at], lengths.shortest) for at in (second - 1, second))
+    growth, known = np.zeros(n), np.zeros(n)
+    growth[lengths.x[second]], known[lengths.x[second]] = np.log(next_near / near), 1.0
+    total = growth + np.bincount(lengths.x, weights=growth[lengths.y], minlength=n)
+    count = known + np.bincount(lengths.x, weights=known[lengths.y], minlength=n)
     lowest, highest = DIMENSIONS
-    return min(max(second.size / total, lowest), highest) if total > 0 else highest
+    local = np.divide(count, total, out=np.full(n, highest), where=total > 0)
+    overall = second.size / growth.sum() if growth.any() else highest
+    return np.sqrt(np.clip(local, lowest, highest) * np.clip(overall, lowest, highest))
 
 
 def pieces(links: sp.csr_array, groups: Positions) -> Positions:
