@@ -73,9 +73,11 @@ print(hosts.ids[0], hosts.data[0])
 
 # %%
 # A log has no labels. Clusters are found first, as communities of the neighbor graph, and representatives are then
-# selected in each. The known kinds serve only to check the result.
+# selected in each. Hosts that contact no common server are never put into one cluster. The separation says how separate
+# the clusters are, from 0 to 1. The known kinds serve only to check the result.
 
 clusters = covey.find_clusters(hosts.data, similarity="cosine", random_state=0)
+print(f"{clusters}, separation {clusters.separation:.2f}")
 selector = covey.CRS(n_neighbors=20, similarity="cosine", random_state=0).fit(hosts.data, clusters.labels)
 truth = np.array([kinds[address] for address in hosts.ids])
 for label, prototype in selector.prototypes_.items():

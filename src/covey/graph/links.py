@@ -100,7 +100,8 @@ def lengths_of(edges: sp.csr_array, similarity: Similarity, nothing: float | Non
     a, b = np.divmod(pair[first], n)
     length = np.minimum.reduceat(length, first) if first.size else length
     x, y, length, listed = np.append(b, a), np.append(a, b), np.append(length, length), np.append(listed, listed)
-    order = np.lexsort((length, x))  # equally long ones stay in the order of y
+    order = np.argsort(length, kind="stable")  # equally long ones stay in the order of y
+    order = order[np.argsort(x[order], kind="stable")]
     return Lengths(n, x[order], y[order], length[order], listed[order])
 
 
