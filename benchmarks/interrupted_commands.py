@@ -31,7 +31,7 @@ LATE = 0.05
 """How many seconds longer than the undisturbed command the longest delay is."""
 FIRST_LINES = re.compile(r"^ *File .*/covey/(__init__|__main__|cli/early)\.py.*\n.*covey.*\n", re.MULTILINE)
 """Lines of a traceback that come before `heed_interrupts` is called."""
-VARYING = re.compile(rb'base64,[^"]*|[0-9]+([.][0-9]+)?')
+VARYING = re.compile(r'base64,[^"]*|(less than )?[0-9]+([.][0-9]+)?')
 """What differs from run to run in a report: the seconds that methods took, and the pictures of them."""
 HANGS = 60
 """After how many seconds a command that was interrupted is said to hang."""
@@ -59,7 +59,7 @@ class Ended:
     code: int
     out: str
     err: str
-    files: dict[str, bytes]
+    files: dict[str, str]
     left: tuple[str, ...] = ()
     """Which processes of it are still there."""
     had_ended: bool = False
@@ -119,16 +119,21 @@ def run(words: list[str], inputs: Path, delay: float | None, everybody: bool = F
                 out, err = "", "it hangs"
             finally:
                 left = end_left(process.pid)
-        files = {path.name: VARYING.sub(b"0", path.read_bytes()) for path in folder.iterdir() if path.is_file()}
+        files = {path.name: masked(path.read_bytes().decode("latin-1")) for path in folder.iterdir() if path.is_file()}
     known = {path.name for path in inputs.iterdir()}
     return Ended(
         process.returncode,
-        out,
+        masked(out),
         err,
         {name: content for name, content in files.items() if name not in known},
         left=left,
         had_ended=had_ended,
     )
+
+
+def masked(text: str) -> str:
+    """Return a text without what differs from run to run."""
+    return VARYING.sub("0", text)
 
 
 def send(pid: int, number: int) -> None:
