@@ -63,6 +63,23 @@ def test_a_small_cluster_beside_a_large_one_is_not_mixed_with_it(make, size):
             assert found.separation > 0.4 if make is texts else found.separation == 1  # texts share a few words
 
 
+@pytest.mark.parametrize("n_neighbors", [7, 15])
+@pytest.mark.parametrize("asked", ["auto", 3, "hdbscan"])
+def test_three_blobs_far_apart_are_three_clusters(asked, n_neighbors):
+    rng = np.random.default_rng(0)
+    sizes, centers = [80, 9, 8], np.array([[0, 0], [40, 0], [0, 40]])
+    blobs = np.repeat([0, 1, 2], sizes)
+    X = np.vstack([rng.normal(size=(size, 2)) for size in sizes]) + centers[blobs]
+    found = covey.find_clusters(X, asked, "euclidean", n_neighbors=n_neighbors)
+    np.testing.assert_array_equal(found.labels, blobs)
+    assert found.separation == 1
+
+
+def test_a_cloud_without_gaps_is_one_cluster():
+    X = np.random.default_rng(0).uniform(size=(2000, 2))
+    assert covey.find_clusters(X, similarity="euclidean").sizes.size == 1
+
+
 @pytest.fixture(scope="module")
 def mixtures():
     return [mixture(seed) for seed in range(N_MIXTURES)]
