@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_score, recall_score
 
 import covey
-from covey.graph.all_pairs import FEW_NONZERO
+from covey.graph.exact import FEW_NONZERO
 
 
 def selectors():

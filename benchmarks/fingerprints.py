@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 import covey
 from benchmarks.command_line import COVEY
-from covey.cli.recipes.molecules import fingerprints
+from covey.cli.objects.molecules import fingerprints
 from tests import data
 
 N, K, RUNS = 20_000, 15, 5

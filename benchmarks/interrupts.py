@@ -182,7 +182,7 @@ DS3 = {"similarity": "euclidean"}
 PHASES = {
     "forest": Phase("covey.graph.descent:plant_forest", selecting(crs(graph="nn-descent"), rows), 100_000),
     "join": Phase("covey.graph.descent:Descent._join", selecting(crs(graph="nn-descent"), rows), 100_000),
-    "recall": Phase("covey.graph.random_pairs:RandomPairs._draw", selecting(crs(graph="nn-descent"), rows), 30_000),
+    "recall": Phase("covey.graph.descent:RandomPairs._draw", selecting(crs(graph="nn-descent"), rows), 30_000),
     "landmarks": Phase(
         "covey.graph.descent:start_from_landmarks", selecting(crs(graph="nn-descent"), lambda n: rows(n, 512)), 10_000
     ),
@@ -200,33 +200,40 @@ PHASES = {
         "covey.similarity.space:Space.score", selecting(crs(similarity=slow), lambda n: texts(n, 8)), 300
     ),
     "processes": Phase(
-        "covey.similarity.pool:Pool._share_out", selecting(crs(similarity=slow), lambda n: texts(n, 80)), 1_000, 3.0
+        "covey.similarity.calls.pool:Pool._share_out",
+        selecting(crs(similarity=slow), lambda n: texts(n, 80)),
+        1_000,
+        3.0,
     ),
-    "threshold graph": Phase("covey.graph.above:edges_above", threshold_graph, 12_000, 3.0),
-    "greedy coverage": Phase("covey.coverage.greedy:pick", on_graph(cover), 1_000_000),
-    "refining": Phase("covey.coverage.greedy:improve", on_graph(cover), 1_000_000),
+    "threshold graph": Phase("covey.graph.threshold:edges_above", threshold_graph, 12_000, 3.0),
+    "greedy coverage": Phase("covey.coverage.cover:pick", on_graph(cover), 1_000_000),
+    "refining": Phase("covey.coverage.cover:improve", on_graph(cover), 1_000_000),
     "lower bound": Phase("covey.coverage.lower_bound:_multipliers", on_graph(bound), 4_000, 3.0),
-    "DS3 costs": Phase("covey.selectors.ds3:dissimilarities", selecting(other("DS3", budget=20, **DS3), rows), 5_000),
+    "DS3 costs": Phase(
+        "covey.selectors.ds3.estimator:dissimilarities", selecting(other("DS3", budget=20, **DS3), rows), 5_000
+    ),
     "DS3 swaps": Phase(
-        "covey.selectors.ds3_facility:local_search", selecting(other("DS3", budget=20, **DS3), rows), 5_000
+        "covey.selectors.ds3.facility:local_search", selecting(other("DS3", budget=20, **DS3), rows), 5_000
     ),
     "DS3 bound": Phase(
-        "covey.selectors.ds3_facility:_raise_bound", selecting(other("DS3", budget=20, **DS3), rows), 5_000
+        "covey.selectors.ds3.facility:_raise_bound", selecting(other("DS3", budget=20, **DS3), rows), 5_000
     ),
     "DS3 programs": Phase(
-        "covey.selectors.ds3_facility:_linear_program", selecting(other("DS3", budget=20, **DS3), rows), 3_000
+        "covey.selectors.ds3.facility:_linear_program", selecting(other("DS3", budget=20, **DS3), rows), 3_000
     ),
     "DS3 ADMM": Phase(
-        "covey.selectors.ds3_admm:solve", selecting(other("DS3", alpha=0.1, p=2, tol=1e-9, **DS3), rows), 3_000
+        "covey.selectors.ds3.admm:solve",
+        selecting(other("DS3", alpha=0.1, p=2, tol=1e-9, **DS3), rows),
+        3_000,
     ),
     "DeltaMedoids": Phase("covey.selectors.delta_medoids:iterations", selecting(other("DeltaMedoids"), rows), 5_000),
     "Sharpened": Phase(
-        "covey.selectors.sharpened:Sharpened._sharpen",
+        "covey.selectors.sharpened.estimator:Sharpened._sharpen",
         selecting(lambda: other("Sharpened", selector=crs()(), random_state=0)(), rows, 5),
         30_000,
     ),
-    "communities": Phase("covey.graph.communities:_move", on_graph(communities), 300_000),
-    "HDBSCAN": Phase("covey.graph.clustering:density_clusters", on_graph(dense_places), 60_000, 2.0),
+    "communities": Phase("covey.graph.clusters.communities:_move", on_graph(communities), 300_000),
+    "HDBSCAN": Phase("covey.graph.clusters.search:density_clusters", on_graph(dense_places), 60_000, 2.0),
     "predict": Phase("covey.classifier:nearest", predicting, 400_000),
 }
 

@@ -19,7 +19,7 @@ def main() -> None:
     for size in SIZES:
         selector = covey.CRS(n_neighbors=10, random_state=0).fit(X[:size], y[:size])
         start = perf_counter()
-        display = covey.PrototypeMapDisplay.from_estimator(selector, X[:size], max_objects=size)
+        display = covey.displays.PrototypeMapDisplay.from_estimator(selector, X[:size], max_objects=size)
         seconds = perf_counter() - start
         plain = len(display.to_html()) / 1e6
         pictured = len(display.show_images(X[:size], (28, 28)).to_html()) / 1e6

@@ -1,7 +1,8 @@
 """Seconds of the methods of `covey compare` beside the pairs that they are expected to go through.
 
 ``python -m benchmarks.method_costs`` prints a table for blobs of several sizes: how long a fold of each method takes,
-its answers included, how many pairs `covey.cli.chosen.expected_pairs` expects it to go through, and the ranks of both.
+its answers included, how many pairs `covey.cli.compare.advice.expected_pairs` expects it to go through, and the ranks
+of both.
 Under a time limit the methods are tried in the order of the second rank.
 
 In three runs on a machine that others used, too, 13 to 20 of 36 ranks were the expected ones, 30 to 33 were off by at
@@ -15,8 +16,8 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from covey.classifier import NearestPrototypeClassifier
-from covey.cli.chosen import expected_pairs
-from covey.cli.comparison import CHOICES, CURVES, choose_methods
+from covey.cli.compare.advice import expected_pairs
+from covey.cli.compare.command import CHOICES, CURVES, choose_methods
 
 FOLDS = 5
 SIZES = ((600, 3), (1600, 10), (1600, 3), (5000, 50), (5000, 10), (10_000, 10))

@@ -28,8 +28,8 @@ from covey.dask import large
 from covey.dask.shards import Shard
 from covey.graph.exact import nearest
 from covey.graph.merge import length_of_lists
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 
 COLUMNS = 32
 CHECKED = 2_000

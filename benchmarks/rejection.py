@@ -24,8 +24,8 @@ from sklearn.model_selection import train_test_split
 import covey
 from benchmarks.small_sets import SETS, frequent, morgan, warped_pairs
 from covey import datasets
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests import data
 
 RATES = (0.01, 0.05, 0.1)
@@ -183,7 +183,7 @@ def shares(found: Split, similarity: str) -> list[list[float]]:
     objects = collect(found.X, resolve(similarity))
     for rate in RATES:
         # Only the bars are set anew, because all rates have the same representatives.
-        with warnings.catch_warnings(action="ignore", category=covey.MissingBarsWarning):
+        with warnings.catch_warnings(action="ignore", category=covey.exceptions.MissingBarsWarning):
             model.set_params(reject="calibrated", rejection_rate=rate)._calibrate(objects)
         rows.append(rejected(model, found.asked))
     return [*rows, by_threshold]

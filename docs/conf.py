@@ -63,8 +63,8 @@ autosummary_ignore_module_all = False
 templates_path = ["templates"]
 autosummary_context = {"own_methods": own_methods}
 autosummary_filename_map = {  # file names that differ only in capitals are one file on some machines
-    "covey.Cover": "covey.Cover-class",
-    "covey.Homogeneity": "covey.Homogeneity-class",
+    "covey.results.Cover": "covey.results.Cover-class",
+    "covey.results.Homogeneity": "covey.results.Homogeneity-class",
     "covey.evaluation.Difference": "covey.evaluation.Difference-class",
 }
 autodoc_typehints = "none"  # the sections "Parameters" say it in words

@@ -49,9 +49,9 @@ def cover_a_graph(X: Objects) -> float:
     assert_type(graph, covey.NeighborGraph)
     assert_type(graph.similarities, NDArray[np.float64])
     cover = covey.cover(graph, 0.9)
-    assert_type(cover, covey.Cover)
+    assert_type(cover, covey.results.Cover)
     assert_type(covey.cover_lower_bound(graph, 0.9), int)
-    assert_type(covey.homogeneity(X), covey.Homogeneity)
+    assert_type(covey.homogeneity(X), covey.results.Homogeneity)
     return cover.coverage
 
 

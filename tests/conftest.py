@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from covey import __main__ as cli
 from covey import datasets
-from covey.similarity import named
+from covey.similarity import measures
 from tests import data, steady
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs in the background ignore Ctrl-C
@@ -40,9 +40,9 @@ def clean_folder():
 @pytest.fixture(autouse=True)
 def names_of_similarities():
     """Names that a test has registered are free again after it."""
-    before = [dict(table) for table in (named.NAMED, named.MEASURES)]
+    before = [dict(table) for table in (measures.NAMED, measures.MEASURES)]
     yield
-    for table, content in zip((named.NAMED, named.MEASURES), before, strict=True):
+    for table, content in zip((measures.NAMED, measures.MEASURES), before, strict=True):
         table.clear()
         table.update(content)
 

@@ -5,8 +5,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import covey
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests import reference
 
 

@@ -17,6 +17,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- The map begins here; make map draws it. -->\n", "<!-- The map ends here. -->\n"
 
 STAGES = [
+    "exceptions",
     "arrays",
     "runtime",
     "storage",
@@ -28,9 +29,8 @@ STAGES = [
     "notebook",
     "selectors",
     "rejection",
-    "features",
-    "explanation",
     "classifier",
+    "results",
     "dask",
     "persistence",
     "displays",

@@ -47,7 +47,7 @@ REJECTION = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::covey.MissingBarsWarning")
+@pytest.mark.filterwarnings("ignore::covey.exceptions.MissingBarsWarning")
 @pytest.mark.parametrize("reject", REJECTION)
 def test_scikit_learn_agrees_but_for_objects_that_are_rejected(reject):
     model = covey.NearestPrototypeClassifier(reject=reject)

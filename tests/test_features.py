@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import covey
-from covey.graph import all_pairs
+from covey.graph import exact
 from tests.forms import COSINES, WORDS, letters
 
 DIGITS, LABELS = load_digits(return_X_y=True)
@@ -54,7 +54,7 @@ def test_columns_are_the_representatives_in_the_order_of_their_rows():
 
 def test_threads_and_blocks_change_nothing(monkeypatch):
     expected = covey.NearestPrototypeClassifier(covey.CRS(5)).fit(X, Y).transform(Q)
-    monkeypatch.setattr(all_pairs, "TILE", 13)
+    monkeypatch.setattr(exact, "TILE", 13)
     for n_jobs in (1, 2):
         found = covey.NearestPrototypeClassifier(covey.CRS(5, n_jobs=n_jobs)).fit(X, Y).transform(Q)
         np.testing.assert_array_equal(found, expected)

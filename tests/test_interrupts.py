@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 from benchmarks.interrupts import interrupt
-from covey.cli import interrupts, select, selected
-from covey.runtime.steps import Interrupt, stop_if_abandoned
-from covey.storage import whole
+from covey.cli import interrupts
+from covey.cli.select import command as select
+from covey.cli.select import output
+from covey.runtime.interruptible import Interrupt, stop_if_abandoned
+from covey.storage import atomic
 from tests.cli.commands import iris
 
 
@@ -91,19 +93,19 @@ def misreporting(function):
         (select, "_here", misreporting, STOPPED, []),
         (select, "_here", swallowing, STOPPED, []),
         (select, "write_selected", swallowing, STOPPED, []),
-        (whole, "_finish", interrupted, STOPPED, []),
-        (whole, "_finish", swallowing, STOPPED, []),
-        (whole, "sync_folder", interrupted, "covey: stopped; m was written; {force}.\n", ["m"]),
-        (selected, "write", interrupted, "covey: stopped; m was written; {force}.\n", ["m"]),
+        (atomic, "_finish", interrupted, STOPPED, []),
+        (atomic, "_finish", swallowing, STOPPED, []),
+        (atomic, "sync_folder", interrupted, "covey: stopped; m was written; {force}.\n", ["m"]),
+        (output, "write", interrupted, "covey: stopped; m was written; {force}.\n", ["m"]),
         (
-            selected,
+            output,
             "write",
             interrupted_afterwards,
             "covey: stopped; m, few.csv were written; {force}.\n",
             ["few.csv", "m"],
         ),
-        (selected, "summarise", interrupted, "covey: stopped; m, few.csv were written.\n", ["few.csv", "m"]),
-        (selected, "say", swallowing, "covey: stopped; m, few.csv were written.\n", ["few.csv", "m"]),
+        (output, "summarise", interrupted, "covey: stopped; m, few.csv were written.\n", ["few.csv", "m"]),
+        (output, "say", swallowing, "covey: stopped; m, few.csv were written.\n", ["few.csv", "m"]),
     ],
 )
 def test_the_one_line_of_an_interrupted_command_tells_the_truth_about_files(
@@ -116,7 +118,7 @@ def test_the_one_line_of_an_interrupted_command_tells_the_truth_about_files(
     for made in complete:
         Path(made).unlink()
     if not hasattr(module, name):  # it is imported when the command needs it
-        module = selected
+        module = output
     monkeypatch.setattr(module, name, by(getattr(module, name)))
     code, out, err = run("select", "iris.csv", "-l", "species", "-m", "m", "-o", "few.csv")
     told = [line for line in err.splitlines(keepends=True) if line.startswith("covey: stopped")]
@@ -137,7 +139,7 @@ def test_after_a_command_ctrl_c_does_what_it_did_before(run, monkeypatch):
 
 def test_a_command_that_ignores_ctrl_c_goes_on_ignoring_it(run, monkeypatch):
     iris().to_csv("iris.csv", index=False)
-    monkeypatch.setattr(selected, "write", interrupted(selected.write))
+    monkeypatch.setattr(output, "write", interrupted(output.write))
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         assert run("select", "iris.csv", "-l", "species", "-o", "few.csv")[0] == 0

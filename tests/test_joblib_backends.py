@@ -19,9 +19,10 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import covey
+from covey.exceptions import UnpicklableSimilarityWarning
 from covey.runtime.executor import n_threads, reaches_other_machines
 from covey.runtime.workers import Shared
-from covey.similarity import pool
+from covey.similarity.calls import pool
 from tests.persistence.test_persistence import letters
 from tests.similarity.test_pool import FailsWhenReadError, HoldsALockError, locked, words
 
@@ -329,7 +330,7 @@ def test_after_an_error_no_cluster_is_sent_and_no_task_is_left(dask, tmp_path):
 
 def test_what_cannot_be_sent_is_fitted_here_with_one_warning(dask):
     similarity, y = locked(), np.arange(80) % 4
-    with pytest.warns(covey.OneProcessWarning, match="cannot pickle '_thread.lock' object") as told:
+    with pytest.warns(UnpicklableSimilarityWarning, match="cannot pickle '_thread.lock' object") as told:
         fitted = covey.CRS(3, similarity=similarity, random_state=0).fit(words(80), y)
     assert len(told) == 1
     assert_same_fit(here(lambda: covey.CRS(3, similarity=similarity, random_state=0).fit(words(80), y)), fitted)
@@ -346,13 +347,13 @@ def test_objects_or_details_that_cannot_be_sent_are_fitted_here(dask):
         def _set_details(self, details, n):
             super()._set_details({label: detail[:3] for label, detail in details.items()}, n)
 
-    with pytest.warns(covey.OneProcessWarning, match="cannot pickle"):
+    with pytest.warns(UnpicklableSimilarityWarning, match="cannot pickle"):
         fitted = KeepsLocks().fit(words(40), np.arange(40) % 4)
     assert set(fitted.processes) == {os.getpid()}
     objects = [locked() if number % 4 == 2 else "ab" * number for number in range(1, 41)]
     mixed = First()
     mixed.similarity = lambda a, b: 0.5
-    with pytest.warns(covey.OneProcessWarning, match="cannot pickle"):
+    with pytest.warns(UnpicklableSimilarityWarning, match="cannot pickle"):
         mixed.fit(objects, np.arange(40) % 4)
     assert mixed.processes[os.getpid()] == 1
 

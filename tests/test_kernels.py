@@ -11,19 +11,21 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.coverage import gains, picking, refine, shards
+from covey.coverage import cover, gains, refine, shards
+from covey.graph import by_group, pair_memory
 from covey.graph import candidates as _candidates
-from covey.graph import communities, density, groups, met, sides, tree
 from covey.graph import exact as _exact
 from covey.graph import lists as _lists
+from covey.graph import starts as tree
 from covey.graph.candidates import Candidates
-from covey.runtime import prefetch
+from covey.graph.clusters import communities, density
 from covey.runtime.executor import Executor
-from covey.selectors import ds3_admm, ds3_facility, sharpened_lists
-from covey.selectors import sharpened_search as search
-from covey.similarity import bounds, equal, exact_sum, hashing, remembered
+from covey.selectors.ds3 import admm, facility
+from covey.selectors.sharpened import search
+from covey.similarity import bounds, duplicates, hash_table, pair_cache, sums
 from covey.similarity import kernels as _kernels
-from covey.similarity.spaces.mixed import gower_means
+from covey.similarity import kernels as prefetch
+from covey.similarity.kinds.mixed import gower_means
 from tests.graph.test_clustering import move_case
 from tests.graph.test_small_clusters import condense_case, joining_case
 from tests.selectors.ds3_cases import (
@@ -74,7 +76,7 @@ def filled_lists():
 
 
 def bitmap(n):
-    pair_set = met.BitmapPairs(n)
+    pair_set = pair_memory.BitmapPairs(n)
     return pair_set._words, pair_set._starts
 
 
@@ -121,8 +123,8 @@ def pick_case():
     stop = (38, floor, int(rng.integers(2)), first, int(rng.integers(5, 40)))
     own, copies, rounded = np.ones(40, np.int64), rng.integers(1, 3, 40), rng.integers(2)
     gains, keys = own.copy(), np.empty(40, np.int64)
-    picking.add_weights(edges.indices, weights, gains)
-    picking.fill_keys(gains, rounded, keys)
+    cover.add_weights(edges.indices, weights, gains)
+    cover.fill_keys(gains, rounded, keys)
     state = (gains, keys, np.argsort(-keys, kind="stable"), np.full(40, -1), *np.zeros((2, 40), np.int64))
     return (*graph, own, copies), rounded, stop, *state, np.array([0, 0, 40]), int(rng.integers(1, 300))
 
@@ -211,23 +213,23 @@ def side_hurdle_case():
 def pair_table():
     """A table of 64 slots with some keys in it, and what it stores for them."""
     table, stored = np.zeros(64, np.uint64), np.zeros(64)
-    remembered.put_values.py_func(table, stored, np.unique(rng.integers(1, 99, 20)).astype(np.uint64), rng.random(20))
+    pair_cache.put_values.py_func(table, stored, np.unique(rng.integers(1, 99, 20)).astype(np.uint64), rng.random(20))
     return table, stored
 
 
 CASES = {
-    sides.clear_side_hurdles: side_hurdle_case,
+    by_group.clear_side_hurdles: side_hurdle_case,
     gower_means: lambda: (*kernel_case(rng), *pairs(20), np.zeros(200)),
-    hashing.find_slot: lambda: (pair_table()[0], np.uint64(rng.integers(1, 99))),
-    remembered.find_keys: lambda: (
+    hash_table.find_slot: lambda: (pair_table()[0], np.uint64(rng.integers(1, 99))),
+    pair_cache.find_keys: lambda: (
         *pair_table(),
         rng.integers(1, 99, 30).astype(np.uint64),
         np.zeros(30),
         np.zeros(30, bool),
     ),
-    exact_sum.add_by_exponent: lambda: (rng.normal(size=50).view(np.uint64), np.zeros((2048, 2), dtype=np.int64)),
-    remembered.put_values: lambda: (*pair_table(), np.arange(90, 100, dtype=np.uint64), rng.random(10)),
-    sharpened_lists.reverse: lambda: (
+    sums.add_by_exponent: lambda: (rng.normal(size=50).view(np.uint64), np.zeros((2048, 2), dtype=np.int64)),
+    pair_cache.put_values: lambda: (*pair_table(), np.arange(90, 100, dtype=np.uint64), rng.random(10)),
+    search.reverse: lambda: (
         np.array([0, 2, 4, 6]),
         np.array([1, 2, 0, 2, 0, 1], np.int32),
         rng.random(6),
@@ -284,24 +286,24 @@ CASES = {
     refine.better: lambda: (*rng.integers(-1, 9, 2).clip([-1, 0]), rng.integers(0, 2, 9), rng.integers(9)),
     refine.replace: replace_case,
     refine.draw: lambda: (np.uint64(rng.integers(1, 1 << 60)),),
-    ds3_facility.add_gains: lambda: (cost_case()[0], rng.integers(0, 9, 15).astype(float), np.zeros(12)),
-    ds3_facility.fill: fill_case,
-    ds3_facility.nearest_two: nearest_case,
-    ds3_facility.visit_rows: visits_case,
-    ds3_facility.closing_saves: closing_case,
-    ds3_admm.spend: lambda: (
+    facility.add_gains: lambda: (cost_case()[0], rng.integers(0, 9, 15).astype(float), np.zeros(12)),
+    facility.fill: fill_case,
+    facility.nearest_two: nearest_case,
+    facility.visit_rows: visits_case,
+    facility.closing_saves: closing_case,
+    admm.spend: lambda: (
         cost_case()[0],
         np.full(12, 2.0),
         rng.integers(1, 8, (12, 15)).astype(float),
         np.zeros(15),
         np.ones(1),
     ),
-    ds3_admm.lower_columns: lambda: (admm_case()[0], rng.integers(0, 5, 15) / 4, rng.integers(0, 9, 12).astype(float)),
-    ds3_admm.add_squares: lambda: (admm_case()[0], rng.integers(0, 9, 12).astype(float), np.zeros(15)),
-    ds3_admm.lift: lift_case,
-    ds3_admm.project: lambda: (rng.integers(-8, 8, 8) / 4, float(rng.integers(1, 3))),
-    ds3_admm.aim: lambda: (*rng.integers(0, 8, (3, 5, 7)) / 4, 0.5, np.zeros((5, 7)), np.ones(7)),
-    ds3_admm.advance: lambda: (
+    admm.lower_columns: lambda: (admm_case()[0], rng.integers(0, 5, 15) / 4, rng.integers(0, 9, 12).astype(float)),
+    admm.add_squares: lambda: (admm_case()[0], rng.integers(0, 9, 12).astype(float), np.zeros(15)),
+    admm.lift: lift_case,
+    admm.project: lambda: (rng.integers(-8, 8, 8) / 4, float(rng.integers(1, 3))),
+    admm.aim: lambda: (*rng.integers(0, 8, (3, 5, 7)) / 4, 0.5, np.zeros((5, 7)), np.ones(7)),
+    admm.advance: lambda: (
         rng.integers(0, 8, (5, 8)) / 4,
         rng.integers(0, 2, 8).astype(float),
         0.5,
@@ -331,8 +333,8 @@ CASES = {
     ),
     _lists.drop_hopeless_pairs: lambda: (filled_lists()[1], *pairs(12), rng.integers(0, 5, 200) / 4),
     _lists.find_similarities: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
-    met.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
-    met.put_keys: lambda: (
+    pair_memory.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
+    pair_memory.put_keys: lambda: (
         np.zeros(512, np.uint64),
         rng.integers(1, 99, 200).astype(np.uint64),
         np.zeros(200, bool),
@@ -378,8 +380,8 @@ CASES = {
         rng.integers(1, 9, 4).astype(float),
         np.zeros((3, 2)),
     ),
-    groups.kth_largest: lambda: (rng.integers(0, 9, 7) / 1.0, np.zeros(int(rng.integers(1, 8)))),
-    groups.clear_group_hurdles: lambda: (
+    by_group.kth_largest: lambda: (rng.integers(0, 9, 7) / 1.0, np.zeros(int(rng.integers(1, 8)))),
+    by_group.clear_group_hurdles: lambda: (
         rng.integers(0, 9, (5, 12)) / 1.0,
         np.full(5, 0.5),
         rng.integers(0, 4, 12),
@@ -388,24 +390,24 @@ CASES = {
         np.zeros(60, np.int32),
         np.zeros(60, np.int32),
     ),
-    hashing.scrambled: lambda: (rng.integers(1 << 62, size=30).astype(np.uint64),),
-    equal.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
-    picking.add_weights: lambda: (rng.integers(9, size=50), rng.integers(99, size=50), rng.integers(99, size=9)),
-    picking.fill_keys: lambda: (rng.integers(1 << 50, size=9), int(rng.integers(30)), np.zeros(9, np.int64)),
-    picking.pick_some: pick_case,
+    hash_table.scrambled: lambda: (rng.integers(1 << 62, size=30).astype(np.uint64),),
+    duplicates.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
+    cover.add_weights: lambda: (rng.integers(9, size=50), rng.integers(99, size=50), rng.integers(99, size=9)),
+    cover.fill_keys: lambda: (rng.integers(1 << 50, size=9), int(rng.integers(30)), np.zeros(9, np.int64)),
+    cover.pick_some: pick_case,
     shards.is_covered: lambda: (int(rng.integers(60)), np.packbits(rng.random(60) < 0.5)),
     shards.keys_left: keys_left_case,
     shards.edges_left: edges_left_case,
     gains.comparison_key: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
-    picking.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
-    picking.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
+    cover.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
+    cover.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
     communities._visit: move_case,
     density.join: joining_case,
     density.condense: condense_case,
     **BIT_CASES,
 }
 
-ROUNDED = {ds3_admm.advance, *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__)}
+ROUNDED = {admm.advance, *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__)}
 """Kernels that add rounded numbers in whatever order the compiler chooses, or take exponentials, which the compiler and
 NumPy round differently; the others add exact ones here."""
 

@@ -12,12 +12,12 @@ import scipy.sparse as sp
 import covey
 from covey.coverage.gains import as_similarities
 from covey.dask.shards import Means, mean_of_cluster
-from covey.graph.met import HashedPairs
-from covey.selectors.delta_medoids_pairs import EvaluatedSimilarities
-from covey.similarity.collect import collect
+from covey.graph.pair_memory import HashedPairs
+from covey.selectors.delta_medoids import EvaluatedSimilarities
+from covey.similarity.kinds.dispatch import collect
 from covey.similarity.mean import mean_similarity
-from covey.similarity.named import resolve
-from covey.similarity.pairs import draw_pairs
+from covey.similarity.measures import resolve
+from covey.similarity.space import draw_pairs
 from covey.similarity.sums import added, mean_and_deviation, mean_of, total_of
 
 N_GROUPS, SIZE = 6, 20

@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import covey
+from covey.exceptions import FileFormatError, MissingBarsWarning
 from covey.rejection import bars, missing_bars, n_needed
 from tests import reference
 from tests.attack.rejection import ROUNDED
@@ -26,7 +27,7 @@ def digits():
     return train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
 
 
-few_objects = pytest.mark.filterwarnings("ignore::covey.MissingBarsWarning")
+few_objects = pytest.mark.filterwarnings("ignore::covey.exceptions.MissingBarsWarning")
 """Marks tests of fits to fewer objects than the rate needs."""
 
 
@@ -152,7 +153,8 @@ def test_the_size_of_the_smallest_sample_is_exact(rate):
 
 def test_one_object_alone_has_no_bar_and_fit_says_so():
     with pytest.warns(
-        covey.MissingBarsWarning, match=r"for the class 0: a rejection rate of 0.05 needs 19 different objects or more"
+        MissingBarsWarning,
+        match=r"for the class 0: a rejection rate of 0.05 needs 19 different objects or more",
     ):
         model = calibrated().fit([[1.0, 0.1]], [0])
     assert model.rejection_bars_.tolist() == [-np.inf]
@@ -161,7 +163,7 @@ def test_one_object_alone_has_no_bar_and_fit_says_so():
 
 def test_a_rate_that_the_objects_cannot_support_is_said_with_the_number_that_it_needs(digits):
     X, _, y, _ = digits
-    with pytest.warns(covey.MissingBarsWarning) as told:
+    with pytest.warns(MissingBarsWarning) as told:
         model = calibrated(covey.CRS(5), 0.001).fit(X, y)
     assert [str(warning.message) for warning in told] == [
         "no bar rejects what has something in common with a representative for the classes 0, 1, 2 and 7 more: a "
@@ -169,7 +171,7 @@ def test_a_rate_that_the_objects_cannot_support_is_said_with_the_number_that_it_
         "together; ask for a higher rate, or fit to more objects."
     ]
     assert np.isneginf(model.rejection_bars_).all()
-    with pytest.warns(covey.MissingBarsWarning, match="no bar rejects anything for the classes 0, 1, 2 and 7 more"):
+    with pytest.warns(MissingBarsWarning, match="no bar rejects anything for the classes 0, 1, 2 and 7 more"):
         calibrated(covey.CRS(5, similarity="euclidean"), 0.001).fit(X, y)
 
 
@@ -326,7 +328,7 @@ def test_bars_that_could_not_have_been_saved_are_refused(digits, change, message
     X, _, y, _ = digits
     covey.save(calibrated(covey.CRS(5)).fit(X, y), tmp_path / "model")
     change_file(tmp_path / "model", lambda content, _: change(content["content"]["NearestPrototypeClassifier"]))
-    with pytest.raises(covey.FileFormatError, match=message):
+    with pytest.raises(FileFormatError, match=message):
         covey.load(tmp_path / "model")
 
 
@@ -339,7 +341,7 @@ def test_bars_of_no_number_are_refused(digits, tmp_path):
         arrays[number] = np.full_like(arrays[number], np.nan)
 
     change_file(tmp_path / "model", put_nan)
-    with pytest.raises(covey.FileFormatError, match="rejection_bars_ must be an array of numbers below inf"):
+    with pytest.raises(FileFormatError, match="rejection_bars_ must be an array of numbers below inf"):
         covey.load(tmp_path / "model")
 
 

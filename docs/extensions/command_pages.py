@@ -11,7 +11,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 
-from covey.cli.application import app as application
+from covey.cli.app import app as application
 
 FIRST_PANEL = "Options"
 

@@ -51,7 +51,7 @@ plt.show()
 # The curve of the whole selection shows where the bend is.
 
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
-covey.CoverageDisplay.from_estimator(covey.CRS(20, coverage=1.0, similarity="euclidean").fit(X)).plot(axes)
+covey.displays.CoverageDisplay.from_estimator(covey.CRS(20, coverage=1.0, similarity="euclidean").fit(X)).plot(axes)
 axes.get_legend().remove()
 plt.show()
 

@@ -87,7 +87,7 @@ for topic, prototype in model.selector_.prototypes_.items():
 # all texts, clearly more than on images.
 
 figure, axes = plt.subplots(layout="constrained")
-covey.CoverageDisplay.from_estimator(model).plot(axes)
+covey.displays.CoverageDisplay.from_estimator(model).plot(axes)
 plt.show()
 
 # %%

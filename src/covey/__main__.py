@@ -4,7 +4,7 @@ Exit codes: 0 the work is done, 1 the input is at fault (one line says why; --de
 wrongly, 130 Ctrl-C has stopped it.
 
 This module imports next to nothing, so that Ctrl-C is heeded before the libraries are imported. The commands are
-assembled in `cli/application.py`.
+assembled in `cli/app.py`.
 """
 
 import sys
@@ -32,7 +32,7 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        from covey.cli.application import run
+        from covey.cli.app import run
     except ModuleNotFoundError as error:  # the message says what to install
         print(f"covey: {error}", file=sys.stderr)
         return 1

@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import covey
-from covey.runtime.disk import of_file
+from covey.runtime.file_errors import of_file
 
 SHADES = " .:-=+*#%@"
 """Signs from light to dark, with which images are drawn on a terminal."""
@@ -133,7 +133,7 @@ def draw_map() -> None:
     images, digits = load_digits(return_X_y=True)
     model = covey.NearestPrototypeClassifier(covey.CRS(n_neighbors=10)).fit(images, digits)
     names = [f"image {row}, a {digit}" for row, digit in enumerate(digits)]
-    display = covey.PrototypeMapDisplay.from_estimator(model, images, names=names, image_shape=(8, 8))
+    display = covey.displays.PrototypeMapDisplay.from_estimator(model, images, names=names, image_shape=(8, 8))
     try:
         page = display.to_html(title="Handwritten digits")
     except ModuleNotFoundError as error:

@@ -46,7 +46,7 @@ class Prototype:
     See Also
     --------
     covey.Selector : Its attribute `prototypes_` has one for each label.
-    covey.CoverageDisplay : Draws how coverage grows with each representative.
+    covey.displays.CoverageDisplay : Draws how coverage grows with each representative.
 
     Examples
     --------

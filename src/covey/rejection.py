@@ -54,28 +54,6 @@ UNKNOWN = "unknown"
 """What the default stands for if labels are texts, which have no number among them."""
 
 
-class MissingBarsWarning(UserWarning):
-    """The bars of a classifier with ``reject="calibrated"`` reject nothing, because it was fitted to too few objects.
-
-    The message says how many different objects the rate needs. The bars in `rejection_bars_` are then -inf.
-
-    See Also
-    --------
-    covey.NearestPrototypeClassifier : Says how bars are set.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import covey
-    >>> with warnings.catch_warnings(record=True) as told:
-    ...     warnings.simplefilter("always")
-    ...     model = covey.NearestPrototypeClassifier(reject="calibrated", rejection_rate=0.1)
-    ...     bars = model.fit([[9, 1], [8, 1], [1, 8], [1, 9]], ["wide", "wide", "tall", "tall"]).rejection_bars_
-    >>> bars, told[0].category.__name__
-    (array([-inf, -inf]), 'MissingBarsWarning')
-    """
-
-
 def thresholds(prototypes: Mapping[Any, Prototype]) -> Floats:
     """Return the threshold of each prototype as its bar. Raise ValueError if one has none.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import covey
-from covey.selectors.state import PROTOTYPE_FACTS, check_facts
+from covey.selectors.saved_state import PROTOTYPE_FACTS, check_facts
 from tests.attack._model_kinds import WORDS, alike
 
 Y = np.repeat(["a", "b", "c"], 5)

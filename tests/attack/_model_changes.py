@@ -10,7 +10,7 @@ from contextlib import suppress
 import numpy as np
 
 from covey.persistence.values import FORMS
-from covey.similarity.named import DISTANCES, NAMED
+from covey.similarity.measures import DISTANCES, NAMED
 from covey.similarity.similarity import CONVERSIONS
 from tests.attack._model_archives import ARCHIVES
 from tests.attack._model_kinds import kinds

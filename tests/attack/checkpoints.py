@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-import covey
+from covey.exceptions import FileFormatError
 from covey.similarity.checkpoint import ABOUT, OBJECTS, PAIR, PAIRS, RESULT, RUN
-from covey.storage.arrays import LENGTH
+from covey.storage.archive import LENGTH
 from covey.storage.journal import CHECKSUM, HEADER, MARK, SIGNATURE
 from tests.attack._checkpoint_runs import RUNS
 from tests.attack._model_changes import NUMBERS, pick, walk, with_other_bytes, with_other_json
@@ -105,7 +105,7 @@ def go_on(content, name, path):
 
 def refusal(error):
     """How a run has refused its file. Any other error is raised again."""
-    damaged, message = isinstance(error, covey.FileFormatError), str(error)
+    damaged, message = isinstance(error, FileFormatError), str(error)
     if len(message) > LONGEST or not (damaged or message.startswith(REFUSED)):
         raise error
     return "refused as damaged" if damaged else "refused as that of another run"

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import covey
-from covey.similarity import pool
+from covey.similarity.calls import pool
 from tests.attack._outcomes import FaultError, sentence, tally
 from tests.forms import similarity_matrix
 

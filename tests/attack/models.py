@@ -23,11 +23,11 @@ import numpy as np
 
 import covey
 from covey.cli.inspect import contents
-from covey.cli.model import read_model
-from covey.cli.representatives import representatives_of
+from covey.cli.model_file import read_model, representatives_of
+from covey.exceptions import FileFormatError
 from covey.persistence.loading import ModelFile
-from covey.similarity.mixed import MixedRows
-from covey.similarity.named import resolve
+from covey.similarity.kinds.mixed import MixedRows
+from covey.similarity.measures import resolve
 from tests.attack._model_changes import tampered
 from tests.attack._outcomes import FaultError
 
@@ -110,7 +110,7 @@ def use(kind, content):
         loaded = file.load(kind.similarity)
         if kind.name.startswith("command-line/"):
             look_at(file)
-    except covey.FileFormatError:
+    except FileFormatError:
         return "refused"
     except ValueError as error:  # the file may say that it does, or does not, need a similarity
         if str(error).startswith("similarity must") and "passed to load" in str(error):

@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.base import clone
 
 import covey
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.exceptions import MissingBarsWarning
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests import reference
 
 RATES = [0.01, 0.02, 0.05, 0.1, 0.29, 0.5, 0.9]
@@ -72,7 +73,7 @@ def mixture(rng):
 def fault_of(model, X, y, told):
     """What is wrong with a fitted classifier, or None."""
     without = np.isneginf(model.rejection_bars_)
-    if told != [covey.MissingBarsWarning] * int(without.any()):
+    if told != [MissingBarsWarning] * int(without.any()):
         return f"warnings {told}"
     if without.any() and not without.all():
         return "some classes have no bar, although others have"

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 import covey
-from covey.selectors import ds3, ds3_admm
+from covey.selectors.ds3 import admm, estimator
 from tests import reference
 
 TOL = 1e-3
@@ -103,7 +103,7 @@ def compare(similarities, options, fitted):
     if "budget" in options:
         return compare_openings(costs, spared, fitted, budget=options["budget"])
     multiplicity = np.ones(len(costs), dtype=np.int64)
-    price = options["alpha"] * ds3.largest_lambda(costs.astype(np.float32), options["p"], multiplicity)
+    price = options["alpha"] * estimator.largest_lambda(costs.astype(np.float32), options["p"], multiplicity)
     if options["p"] == np.inf or not price:
         return compare_openings(costs, spared, fitted, price=price)
     return compare_shares(costs, spared, price) if len(costs) <= SMALL else None
@@ -149,7 +149,7 @@ def compare_shares(costs, spared, price):
     columns, weights = costs.T.astype(np.float32), np.full(len(costs), price)
     if np.isfinite(spared).all():
         columns, weights = np.column_stack([columns, spared.astype(np.float32)]), np.append(weights, 0)
-    solved = ds3_admm.solve(np.ascontiguousarray(columns), weights, np.ones(len(costs)), TOL, 3000)
+    solved = admm.solve(np.ascontiguousarray(columns), weights, np.ones(len(costs)), TOL, 3000)
     Z = solved.answer.T.astype(float)
     Z /= Z.sum(axis=0)
     cost = weights @ np.linalg.norm(Z, axis=1) + (columns.T.astype(float) * Z).sum()

@@ -20,8 +20,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from covey.cli.files.reading import blocks, read
 from covey.datasets import read_hosts
-from covey.storage.errors import FileFormatError
-from covey.storage.packed import PACKED, open_packed
+from covey.exceptions import FileFormatError
+from covey.storage.compression import PACKED, open_packed
 
 READ, REFUSED, WRONG = "read", "refused", "WRONG"
 TOKENS = [b"\x00", b"\xff\xfe", b"\n", b'"', b",", b"\t", b"{", b"[" * 2000, b"9" * 5000, b"-1", b"nan", b"1e999"]

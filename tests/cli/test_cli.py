@@ -152,7 +152,7 @@ def test_rejection_is_calibrated_by_the_model(run):
     assert run(*select, "few4.csv", "-m", "p", "--rejection-rate", "1")[0] == 2
 
 
-@pytest.mark.filterwarnings("always::covey.MissingBarsWarning")
+@pytest.mark.filterwarnings("always::covey.exceptions.MissingBarsWarning")
 def test_bars_are_shown_and_bars_that_reject_nothing_are_told_by_every_command(run, caplog):
     flowers = iris()
     flowers.to_csv("iris.csv", index=False)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from covey.cli.files.reading import blocks, read
-from covey.storage.errors import FileFormatError
+from covey.exceptions import FileFormatError
 from tests.cli.commands import expected, one_line
 
 TYPES = ["float64", "float32", "float16", ">f8", "int64", "uint8", "bool", ">i4"]

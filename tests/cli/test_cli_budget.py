@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
-from covey.cli.methods import shared_out
+from covey.cli.select.selector import shared_out
 from tests.cli import commands
 from tests.cli.commands import READ, iris, one_line
 

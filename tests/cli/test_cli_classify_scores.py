@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import classification_report, confusion_matrix
 
-from covey.cli.scored import hint, show_scores
-from covey.cli.scores import Scores, Tally
+from covey.cli.classify.scores import Scores, Tally, hint, show_scores
 from covey.runtime.wording import some_of
 from tests.cli.commands import iris, one_line
 

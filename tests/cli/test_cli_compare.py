@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from covey.cli.comparison import choose_methods
-from covey.cli.recommend import chance_of, recommend
+from covey.cli.compare.advice import chance_of, recommend
+from covey.cli.compare.command import choose_methods
 from covey.experiments.records import Record
 from tests.browser import assert_renders
 from tests.cli.commands import iris, one_line, texts

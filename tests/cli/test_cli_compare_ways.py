@@ -15,16 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
-from covey.cli import contest
-from covey.cli.chosen import _spread_out, expected_pairs
-from covey.cli.compare import Comparing
-from covey.cli.comparison import CHOICES, CURVES, choose_methods
-from covey.cli.contest import in_time, large_enough
-from covey.cli.misuse import MisuseError
+from covey.cli.compare import run as contest
+from covey.cli.compare.advice import _spread_out, expected_pairs, recommend
+from covey.cli.compare.command import CHOICES, CURVES, Comparing, choose_methods
+from covey.cli.compare.run import in_time, large_enough
+from covey.cli.compare.similarities import SAMPLED, WAYS, Way, sample, ways_for
+from covey.cli.errors import MisuseError
+from covey.cli.objects.load import load
 from covey.cli.options import Source
-from covey.cli.recommend import recommend
-from covey.cli.source import load
-from covey.cli.ways import SAMPLED, WAYS, Way, sample, ways_for
 from covey.experiments.runner import Completion
 from tests.browser import assert_renders
 from tests.cli.commands import conn_log, iris, one_line, texts
@@ -320,7 +318,7 @@ def test_what_takes_too_long_is_left_out_and_the_same_command_goes_on(run, monke
 
 def test_a_time_limit_that_is_over_in_trials_leaves_the_default(run, monkeypatch):
     iris().to_csv("iris.csv", index=False)
-    monkeypatch.setattr("covey.cli.compare.FOR_TRIALS", 0.0)
+    monkeypatch.setattr("covey.cli.compare.command.FOR_TRIALS", 0.0)
     _, out, err = run("compare", "iris.csv", "-l", "species", *FEW, "--time-limit", "1h")
     assert "Similarities that could not be tried in time: cosine; cosine, scaled; euclidean; euclidean, scaled." in err
     assert "methods are compared under cosine." in err

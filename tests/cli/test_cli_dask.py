@@ -18,14 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
-from covey.cli.files import parts as files_parts
+from covey.cli.files import parquet as files_parts
 from covey.cli.files.block import Block
-from covey.cli.model import read_model
-from covey.cli.recipes.kinds import recipe_of
-from covey.cli.recipes.settings import Settings
-from covey.cli.values import evidence_of
+from covey.cli.files.columns import evidence_of
+from covey.cli.model_file import read_model
+from covey.cli.objects.recipe import Settings
+from covey.cli.objects.registry import recipe_of
+from covey.exceptions import FileFormatError
 from covey.persistence.loading import ModelFile
-from covey.runtime.extras import remedy
+from covey.runtime.libraries import remedy
 from tests.cli.commands import COVEY, iris, one_line, piped, texts
 
 distributed = pytest.importorskip("distributed")
@@ -340,7 +341,7 @@ def test_several_files_and_options_for_dask_are_refused_where_they_make_no_sense
 
 
 def test_a_damaged_part_and_a_scheduler_that_does_not_answer_are_named(run, parts, monkeypatch):
-    from covey.cli import on_dask
+    from covey.cli.select import on_dask
 
     monkeypatch.setattr(on_dask, "PATIENCE", "1s")
     for where, why in {"tcp://127.0.0.1:1": "Timed out", "somewhere": "missing port", "x://a:1": "unknown"}.items():
@@ -363,7 +364,7 @@ def test_a_part_that_a_worker_does_not_find_is_named(parts):
 def test_a_part_that_was_replaced_meanwhile_is_refused(parts):
     part = files_parts.parts_of(parts)[0]
     iris().to_parquet(parts[0])
-    with pytest.raises(covey.FileFormatError, match=r"part-0\.parquet must hold 40 rows from row 0 on, .* got 150"):
+    with pytest.raises(FileFormatError, match=r"part-0\.parquet must hold 40 rows from row 0 on, .* got 150"):
         part.read()
 
 

@@ -332,7 +332,7 @@ def test_files_are_not_replaced_unless_forced(run):
 
 
 def test_what_cannot_be_written_is_said_before_the_work(run, monkeypatch):
-    monkeypatch.setattr("covey.cli.source.load", lambda *args: pytest.fail("this is work"))
+    monkeypatch.setattr("covey.cli.objects.load.load", lambda *args: pytest.fail("this is work"))
     Path("iris.csv").write_text("a\n1\n")
     for options, message in {
         ("-o", "few.doc"): "or pass --out-format",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.cli.similarities import function_of, is_same
+from covey.cli.similarity_option import function_of, is_same
 from tests.cli.commands import iris, one_line
 
 NEAR = "def near(a, b):\n    return 1 / (1 + abs(a['petal_length'] - b['petal_length']))\n"

@@ -14,14 +14,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from covey.cli.files.nested import column_of
+from covey.cli.files.columns import column_of, numbers_of
+from covey.cli.files.dialect import Style
 from covey.cli.files.reading import blocks, read
-from covey.cli.files.style import Style
-from covey.cli.listing import listed
-from covey.cli.values import numbers_of
-from covey.cli.warnings import warn_of_labels
-from covey.storage.errors import FileFormatError
-from covey.storage.packed import PACKED, PREFIX, open_packed
+from covey.cli.objects.label_warnings import warn_of_labels
+from covey.cli.terminal import listed
+from covey.exceptions import FileFormatError
+from covey.storage.compression import PACKED, PREFIX, open_packed
 from tests.attack.commands import run as run_with_input
 from tests.cli.commands import expected, iris, one_line
 

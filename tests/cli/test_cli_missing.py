@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import covey
 from covey.cli.files.block import Block
-from covey.cli.files.numbers import MARKERS
-from covey.cli.values import evidence_of, gaps_of, means_of, numbers_of, sums_of
+from covey.cli.files.columns import MARKERS, evidence_of, gaps_of, means_of, numbers_of, sums_of
 from tests.cli.commands import iris, one_line, texts
 
 NUMBERS = ["sepal_length", "sepal_width", "petal_length", "petal_width"]

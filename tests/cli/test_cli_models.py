@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from covey.cli.recipes.kinds import KINDS, read_recipe, recipe_of, write_recipe
-from covey.cli.recipes.settings import Settings
+from covey.cli.objects.recipe import Settings
+from covey.cli.objects.registry import KINDS, read_recipe, recipe_of, write_recipe
 from tests.cli.commands import iris, texts
 
 FILES = Path(__file__).parents[1] / "files" / "command-line"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import covey
-from covey.runtime.extras import remedy
+from covey.runtime.libraries import remedy
 from tests.cli.commands import one_line
 
 Chem = pytest.importorskip("rdkit.Chem", reason="needs the extra chem")
@@ -17,8 +17,8 @@ Chem = pytest.importorskip("rdkit.Chem", reason="needs the extra chem")
 from rdkit import DataStructs  # noqa: E402
 from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator  # noqa: E402
 
-from covey.cli.recipes import molecules  # noqa: E402
-from covey.similarity.bits import PackedBits  # noqa: E402
+from covey.cli.objects import molecules  # noqa: E402
+from covey.similarity.packed_bits import PackedBits  # noqa: E402
 
 ALCOHOLS = [f"{'C' * n}O" for n in range(1, 13)]
 RINGS = [f"c1ccc({'C' * n}N)cc1" for n in range(12)]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.cli.pairs import Scores, matrix_of
+from covey.cli.select.pairs import Scores, matrix_of
 from tests.cli.commands import one_line, piped
 
 M8 = """\

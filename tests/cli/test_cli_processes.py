@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import covey
-from covey.runtime.extras import remedy
+from covey.runtime.libraries import remedy
 from tests.cli.commands import COVEY, conn_log, iris, on_a_terminal, piped
 
 

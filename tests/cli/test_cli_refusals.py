@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import covey
+from covey.cli.objects.label_warnings import is_identifier
 from covey.cli.terminal import VisibleFormatter
-from covey.cli.warnings import is_identifier
 from tests.cli.commands import conn_log, iris, one_line, piped, texts
 
 MODULE = """
@@ -84,7 +84,11 @@ def test_notes_that_covey_has_not_written_are_refused_by_name(run):
     ],
 )
 def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_work(run, monkeypatch, command):
-    for work in ("covey.cli.source.load", "covey.cli.model.read_model", "covey.persistence.loading.ModelFile"):
+    for work in (
+        "covey.cli.objects.load.load",
+        "covey.cli.model_file.read_model",
+        "covey.persistence.loading.ModelFile",
+    ):
         monkeypatch.setattr(work, lambda *args: pytest.fail(NO_WORK))
     monkeypatch.setattr("covey.experiments.paper.reproduce.reproduce", lambda *args, **options: pytest.fail(NO_WORK))
     Path("iris.csv").write_text("a,species\n1,x\n")
@@ -95,7 +99,7 @@ def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_work(run, monk
 
 
 def test_options_without_effect_are_refused_before_the_work(run, monkeypatch):
-    for work in ("covey.cli.source.load", "covey.persistence.loading.ModelFile"):
+    for work in ("covey.cli.objects.load.load", "covey.persistence.loading.ModelFile"):
         monkeypatch.setattr(work, lambda *args: pytest.fail(NO_WORK))
     np.savez("x.npz", X=np.eye(3))
     sp.save_npz("s.npz", sp.csr_array(np.eye(3)))

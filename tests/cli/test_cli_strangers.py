@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from covey import __main__ as cli
-from covey.cli.misuse import MisuseError
+from covey.cli.errors import MisuseError
 from covey.cli.options import size_in
 from covey.cli.terminal import visible
+from covey.storage.compression import PACKED, open_packed
 from covey.storage.limits import FREE, MOST_RATIO, allowed, justified, unpacking_at_most
-from covey.storage.packed import PACKED, open_packed
 from tests.attack.tables import HOSTILE
 from tests.cli.commands import COVEY, on_a_terminal, one_line
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from covey.cli.application import app
-from covey.cli.compare import METHODS
-from covey.cli.comparison import CHOICES, CURVES
-from covey.cli.declaration import typer
-from covey.cli.similarities import OF_ROWS, OF_TABLES, OF_TEXTS
-from covey.similarity.named import similarity_names
+from covey.cli.app import app
+from covey.cli.compare.command import CHOICES, CURVES, METHODS
+from covey.cli.similarity_option import OF_ROWS, OF_TABLES, OF_TEXTS
+from covey.cli.typer_dataclasses import typer
+from covey.similarity.measures import similarity_names
 from tests.cli.commands import iris, on_a_terminal, one_line
 
 COMMANDS = ["select", "classify", "compare", "inspect", "demo", "reproduce"]

@@ -10,10 +10,10 @@ import pytest
 from sklearn.datasets import load_iris
 
 import covey
-from covey.cli.choosing import choose
+from covey.cli.files.columns import vector_columns, vectors_of
 from covey.cli.files.reading import read
+from covey.cli.objects.infer import choose
 from covey.cli.options import Source
-from covey.cli.vectors import vector_columns, vectors_of
 from tests.cli.commands import one_line
 
 VECTORS = load_iris().data.astype(np.float32)

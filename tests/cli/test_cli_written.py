@@ -20,7 +20,7 @@ import pytest
 from covey import __main__ as cli
 from covey.cli.files import reading
 from covey.cli.files.reading import blocks, read
-from covey.storage.errors import FileFormatError
+from covey.exceptions import FileFormatError
 
 N = 24
 GAP = 5

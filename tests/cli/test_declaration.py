@@ -10,13 +10,13 @@ from typing import Annotated
 
 import pytest
 
-from covey.cli.application import app
-from covey.cli.declaration import argument, command, option, typer, words
+from covey.cli.app import app
 from covey.cli.files.formats import Format
 from covey.cli.files.reading import READERS
 from covey.cli.files.writing import FILE_WRITERS, MATRIX_WRITERS, TEXT_WRITERS
 from covey.cli.options import Source
-from covey.similarity.named import similarity_names
+from covey.cli.typer_dataclasses import argument, command, option, typer, words
+from covey.similarity.measures import similarity_names
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def test_help_lists_every_similarity_of_the_registry(run, monkeypatch, name):
 
 def test_the_application_starts_without_libraries_that_compute():
     code = (
-        "import json, sys; import covey.cli.application; "
+        "import json, sys; import covey.cli.app; "
         "print(json.dumps([name for name in ('numpy', 'scipy', 'pandas', 'sklearn', 'numba') if name in sys.modules]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
+from covey.cli.files.dialect import Style
 from covey.cli.files.reading import blocks, read
-from covey.cli.files.style import Style
-from covey.storage.errors import FileFormatError
+from covey.exceptions import FileFormatError
+from covey.storage.compression import PACKED, open_packed
 from covey.storage.limits import FREE, MOST_RATIO, unpacking_at_most
-from covey.storage.packed import PACKED, open_packed
 from tests.attack import tables
 from tests.cli.commands import one_line
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import covey
-from covey.cli.model import read_model
+from covey.cli.model_file import read_model
+from covey.exceptions import FileFormatError
 from covey.persistence.loading import ModelFile
 from tests.damage import change_file
 
@@ -52,5 +52,5 @@ def test_notes_that_covey_select_has_not_written_are_refused(file, change, messa
     shutil.copy(FILES / f"{file}.covey", path)
     assert read_model(str(path), ModelFile(path), to_look_at=True).rows.size > 0
     change_file(path, change)
-    with pytest.raises(covey.FileFormatError, match=message):
+    with pytest.raises(FileFormatError, match=message):
         read_model(str(path), ModelFile(path), to_look_at=True)

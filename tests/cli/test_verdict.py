@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from covey.cli.comparison import choose_methods
-from covey.cli.recommend import recommend
-from covey.cli.verdict import judge, sentences
+from covey.cli.compare.advice import judge, recommend, sentences
+from covey.cli.compare.command import choose_methods
 from covey.evaluation import difference
 from tests.cli.test_cli_compare import fit
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from covey.coverage import linear_program
-from covey.coverage.linear_program import solve_program
+from covey.coverage import lower_bound
+from covey.coverage.lower_bound import solve_program
 
 rng = np.random.default_rng(0)
 
@@ -19,10 +19,10 @@ def test_a_program_that_may_take_long_is_solved_by_another_process_to_the_same_a
         apart.append(function)
         return linear_program_apart(function, *args, **kwargs)
 
-    linear_program_apart = linear_program.call_apart
-    monkeypatch.setattr(linear_program, "call_apart", call_apart)
-    monkeypatch.setattr(linear_program, "SMALL", 10)
-    monkeypatch.setattr(linear_program, "SHORT", 0.0)
+    linear_program_apart = lower_bound.call_apart
+    monkeypatch.setattr(lower_bound, "call_apart", call_apart)
+    monkeypatch.setattr(lower_bound, "SMALL", 10)
+    monkeypatch.setattr(lower_bound, "SHORT", 0.0)
     there = solve_program(*problem)
     assert len(apart) == 1
     np.testing.assert_array_equal(here.x, there.x)

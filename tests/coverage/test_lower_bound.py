@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import covey
 from covey.coverage import lower_bound
 from covey.coverage import refine as _refine
+from covey.coverage.cover import edges_of
 from covey.coverage.gains import required
-from covey.coverage.greedy import edges_of
 from tests import reference
 from tests.coverage.test_coverage import as_lists, graphs
 
@@ -107,7 +107,7 @@ def test_more_steps_never_hurt():
     sizes = []
     for steps in (0, 1, 5, 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("covey.coverage.greedy.STEPS", steps)
+            patch.setattr("covey.coverage.cover.STEPS", steps)
             sizes.append(covey.cover(graph, refine=True).indices.size)
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] == covey.cover(graph).indices.size

@@ -8,10 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covey
-from covey.coverage import rounds
+from covey.coverage import shards as rounds
 from covey.coverage.gains import SHRUNK
-from covey.coverage.rounds import cover_in_rounds, pick_from
-from covey.coverage.shards import NOBODY, covered_by, join_pieces, propose, scale_of, split_edges
+from covey.coverage.shards import (
+    NOBODY,
+    cover_in_rounds,
+    covered_by,
+    join_pieces,
+    pick_from,
+    propose,
+    scale_of,
+    split_edges,
+)
 from tests.coverage.test_coverage import graphs
 
 

@@ -17,8 +17,9 @@ from covey.dask.checkpoint import FolderCheckpoint, _read_result, _run_and_keep,
 from covey.dask.inputs import _collect
 from covey.dask.large import _how, link, merge_shards
 from covey.dask.shards import Links, Shard
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.exceptions import FileFormatError
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 
 
 class Store(MemoryFileSystem):
@@ -79,15 +80,13 @@ def test_a_packed_file_with_other_bytes_inside_is_damaged(tmp_path):
     content = bytearray(path.read_bytes())
     content[60:64] = b"\xff\xff\xff\xff"
     path.write_bytes(content)
-    with pytest.raises(covey.FileFormatError, match=r"shard-0-0\.npz is damaged; remove it"):
+    with pytest.raises(FileFormatError, match=r"shard-0-0\.npz is damaged; remove it"):
         _read_result(str(tmp_path), "shard-0-0.npz", Links)
 
 
 def test_a_manifest_that_is_too_deep_is_damaged(tmp_path):
     (tmp_path / "covey-checkpoint.json").write_text("[" * 100_000)
-    with pytest.raises(
-        covey.FileFormatError, match="is damaged, or was written by an earlier version of covey; remove"
-    ):
+    with pytest.raises(FileFormatError, match="is damaged, or was written by an earlier version of covey; remove"):
         read_manifest(str(tmp_path))
 
 
@@ -111,7 +110,7 @@ def test_every_flipped_bit_of_a_manifest_is_damage(tmp_path):
         damaged = bytearray(content)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
-        with pytest.raises(covey.FileFormatError, match=r"covey-checkpoint\.json is damaged"):
+        with pytest.raises(FileFormatError, match=r"covey-checkpoint\.json is damaged"):
             FolderCheckpoint(str(tmp_path), manifest)
     path.write_bytes(content)
     FolderCheckpoint(str(tmp_path), manifest)
@@ -130,7 +129,7 @@ def test_a_flipped_bit_of_a_result_is_damage_or_does_not_matter(tmp_path):
         path.write_bytes(damaged)
         try:
             found = _read_result(str(tmp_path), "shard-0-0.npz", Links)
-        except covey.FileFormatError:
+        except FileFormatError:
             n_damaged += 1
         else:
             assert np.array_equal(found.neighbors, expected.neighbors)

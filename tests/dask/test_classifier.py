@@ -17,6 +17,7 @@ import dask.bag as db
 
 import covey
 import covey.dask
+from covey.exceptions import MissingBarsWarning
 from tests.dask import measures
 from tests.dask.measures import assert_same_state
 
@@ -68,7 +69,7 @@ def test_the_default_answer_for_rejected_objects_is_that_of_one_process(client):
 
 def computed(answer):
     """A lazy answer as local arrays, after a check that it is lazy, that its type and its shape are what it says."""
-    if isinstance(answer, covey.Explanation):
+    if isinstance(answer, covey.results.Explanation):
         return {name: value if value is None else computed(value) for name, value in vars(answer).items()}
     if isinstance(answer, tuple):
         return [computed(part) for part in answer]
@@ -82,7 +83,7 @@ def computed(answer):
 
 
 def local(answer):
-    if isinstance(answer, covey.Explanation):
+    if isinstance(answer, covey.results.Explanation):
         return dict(vars(answer))
     return list(answer) if isinstance(answer, tuple) else answer
 
@@ -259,7 +260,7 @@ def test_whether_numbers_are_signed_is_decided_by_all_parts(client):
 
 def test_bars_that_reject_nothing_are_told(client):
     model = covey.dask.NearestPrototypeClassifier(covey.dask.CRS(4), reject="calibrated", rejection_rate=1e-4)
-    with pytest.warns(covey.MissingBarsWarning, match="needs 9,999 different objects or more"):
+    with pytest.warns(MissingBarsWarning, match="needs 9,999 different objects or more"):
         model.fit(in_parts(X), in_parts(NAMES))
     assert np.isneginf(model.rejection_bars_).all()
 

@@ -23,8 +23,8 @@ from distributed import Client, LocalCluster
 import covey
 import covey.dask
 from covey.selectors.cluster import Cluster
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests.dask import driver_memory, measures
 from tests.dask.measures import assert_same_state
 
@@ -297,7 +297,7 @@ def test_a_notebook_shows_each_step_once(client, monkeypatch):
     shown = []
     monkeypatch.setattr("covey.dask.engine._in_notebook", lambda: True)
     monkeypatch.setattr("distributed.progress", lambda futures, notebook: shown.append((len(futures), notebook)))
-    monkeypatch.setattr("covey.coverage.rounds.FIRST_EDGES", 10)
+    monkeypatch.setattr("covey.coverage.shards.FIRST_EDGES", 10)
     covey.dask.CRS(3, shard_size=50, random_state=0).fit(in_parts(ROWS))
     assert shown == []
     covey.dask.CRS(3, shard_size=50, random_state=0, verbose=1).fit(in_parts(ROWS))
@@ -362,8 +362,11 @@ def test_what_needs_all_members_here_names_to_local(client):
         partial(selector.members, ROWS),
         partial(selector.members, in_parts(ROWS)),
         lambda: selector.prototypes_["a"].stands_for,
-        *(partial(covey.CoverageDisplay.from_estimator, estimator) for estimator in (selector, model)),
-        *(partial(covey.PrototypeMapDisplay.from_estimator, estimator, ROWS) for estimator in (selector, model)),
+        *(partial(covey.displays.CoverageDisplay.from_estimator, estimator) for estimator in (selector, model)),
+        *(
+            partial(covey.displays.PrototypeMapDisplay.from_estimator, estimator, ROWS)
+            for estimator in (selector, model)
+        ),
     ]
     for ask in asking:
         with pytest.raises(TypeError, match=r"members of cluster 'a' must be .* on a Dask cluster; call to_local\(\)"):

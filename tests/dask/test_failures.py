@@ -22,6 +22,7 @@ from distributed import Client
 import covey
 import covey.dask
 from covey.dask.engine import Engine
+from covey.exceptions import FileFormatError
 from tests.dask import fit_and_be_killed, measures
 from tests.dask.fit_and_be_killed import data, model
 from tests.dask.measures import Written, assert_same_state
@@ -258,7 +259,7 @@ def test_a_damaged_file_is_named(finished, client, name, damage):
     path = finished.folder / name
     content = path.read_bytes()
     path.write_bytes(DAMAGE[damage](content))
-    with pytest.raises(covey.FileFormatError, match=rf"{name} is damaged"):
+    with pytest.raises(FileFormatError, match=rf"{name} is damaged"):
         finished()
     wait_for(lambda: is_idle(client))
     path.write_bytes(content)

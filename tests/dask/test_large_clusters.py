@@ -15,8 +15,8 @@ import covey.dask
 from covey.dask import large
 from covey.dask.engine import Engine
 from covey.dask.shards import Links, Shard
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests.dask import measures
 from tests.dask.measures import FIELDS, assert_same_state
 

@@ -12,8 +12,8 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import covey
 from covey.dask.large import _how, link, merge_shards
 from covey.dask.shards import Shard, fold, mean_of_cluster, shortened
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests.dask import measures
 from tests.forms import letters
 

@@ -11,6 +11,7 @@ import dask.bag as db
 
 import covey
 import covey.dask
+from covey.exceptions import AsymmetryWarning
 from tests.dask import measures
 
 NUMBERS = np.random.default_rng(0).permutation(300).tolist()
@@ -24,11 +25,11 @@ def test_a_similarity_that_is_not_symmetric_is_told_once_where_the_user_is(clien
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         found = covey.dask.CRS(similarity=measures.closer, shard_size=shard_size, **options).fit(X, y)
-    about = [str(warning.message) for warning in told if warning.category is covey.AsymmetryWarning]
+    about = [str(warning.message) for warning in told if warning.category is AsymmetryWarning]
     assert len(about) == 1
     assert "set closer.symmetric = False" in about[0]
     if shard_size == 1000:
-        with pytest.warns(covey.AsymmetryWarning):
+        with pytest.warns(AsymmetryWarning):
             expected = covey.CRS(similarity=measures.closer, **options).fit(NUMBERS, LABELS)
         assert found.n_evaluations_ == expected.n_evaluations_
         np.testing.assert_array_equal(found.sample_indices_, expected.sample_indices_)
@@ -37,5 +38,5 @@ def test_a_similarity_that_is_not_symmetric_is_told_once_where_the_user_is(clien
 def test_a_symmetric_similarity_is_not_told(client):
     X, y = db.from_sequence(NUMBERS, partition_size=80), db.from_sequence(LABELS, partition_size=80)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", covey.AsymmetryWarning)
+        warnings.simplefilter("error", AsymmetryWarning)
         covey.dask.CRS(4, similarity=measures.close, random_state=0).fit(X, y)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import covey
 from covey import datasets
 from covey.datasets import files, images, logs, network
-from covey.storage.errors import FileFormatError
-from covey.storage.packed import PACKED, open_packed
+from covey.exceptions import FileFormatError
+from covey.storage.compression import PACKED, open_packed
 
 
 @pytest.fixture

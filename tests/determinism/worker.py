@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import covey
-from covey.graph import descent, met
+from covey.graph import descent, pair_memory
 from tests.determinism.cases import INPUTS, SELECTORS, first, labels
 
 BLOCKS = {
@@ -34,18 +34,18 @@ BLOCKS = {
     "covey.graph.exact": ["TILE"],
     "covey.runtime.executor": ["BATCH"],
     "covey.selectors.delta_medoids": ["BATCH", "BLOCK"],
-    "covey.similarity.bit_rows": ["CHUNK_ROWS", "WORDS_AT_ONCE"],
+    "covey.similarity.kinds.bits": ["CHUNK_ROWS", "WORDS_AT_ONCE"],
     "covey.similarity.bounds": ["CHUNK_ROWS"],
-    "covey.similarity.equal": ["CHUNK_ROWS"],
-    "covey.similarity.rows": ["COLUMNS_A_PAIR"],
-    "covey.similarity.spaces.matrix": ["CHUNK"],
+    "covey.similarity.duplicates": ["CHUNK_ROWS"],
+    "covey.similarity.kinds.rows": ["COLUMNS_A_PAIR"],
+    "covey.similarity.kinds.matrix": ["CHUNK"],
 }
 """The numbers that say how much is done at a time, by the modules that read them. They must not change any result."""
 
 LARGE = {
     "landmarks": {(descent, "FEW"): 100},
     "upper bounds": {(descent, "MANY"): 100, (descent, "MANY_COSTLY"): 100},
-    "forgotten pairs": {(descent, "MANY"): 100, (descent, "MANY_COSTLY"): 100, (met, "BITMAP_LIMIT"): 100},
+    "forgotten pairs": {(descent, "MANY"): 100, (descent, "MANY_COSTLY"): 100, (pair_memory, "BITMAP_LIMIT"): 100},
 }
 """The numbers of objects from which on NN-Descent works in other ways, and lower ones for each way."""
 
@@ -58,7 +58,7 @@ def main(settings):
     if "blocks" in settings:
         set_blocks(settings["blocks"])
     if settings.get("eager"):
-        pool = importlib.import_module("covey.similarity.pool")
+        pool = importlib.import_module("covey.similarity.calls.pool")
         pool.WORTH_IT, pool.TIMED, pool.BATCH_SECONDS = 0.0, 5, 1e-4
     backend = settings.get("backend")
     context = joblib.parallel_config(backend, n_jobs=settings["backend_jobs"]) if backend else nullcontext()

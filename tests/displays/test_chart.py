@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.displays.chart import FRAMES, Axis, Chart, Level, Point, Series
-from covey.displays.room import ABOVE, BELOW, LETTER, SHARE_BEFORE
+from covey.displays.chart import ABOVE, BELOW, FRAMES, LETTER, SHARE_BEFORE, Axis, Chart, Level, Point, Series
 
 
 def chart(points, levels=(), marked=None, more=(), limits=(-math.inf, math.inf)):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from covey.displays.fields import fields_of
+from covey.displays.cards import fields_of
 
 
 @pytest.mark.parametrize(

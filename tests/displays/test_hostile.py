@@ -17,9 +17,8 @@ from covey import displays
 from covey.displays import page as page_maker
 from covey.displays.chart import Axis, Chart, Level, Point, Series
 from covey.displays.confusion import Confusion, ConfusionMatrix, Confusions, Example
-from covey.displays.drawing import figure, plain
+from covey.displays.drawing import figure, legible, plain
 from covey.displays.page import UnsafePageError, render
-from covey.displays.text import legible
 from covey.evaluation import Card, Column, Gallery, Picture, Report, Section, Table, Verdict
 from covey.experiments import METHODS, Problem, Spec, Split, confusions, curves, figures, report, tables
 from tests.browser import requested, started
@@ -51,7 +50,7 @@ def display_of(label="cluster"):
     X = np.random.default_rng(0).normal(size=(n, 4))
     selector = covey.KeepAll().fit(X, [label] * n)
     values = {HOSTILE[0]: [HOSTILE[1]] * n, HOSTILE[2]: HOSTILE}
-    return covey.PrototypeMapDisplay.from_estimator(selector, X, names=HOSTILE, values=values), X
+    return covey.displays.PrototypeMapDisplay.from_estimator(selector, X, names=HOSTILE, values=values), X
 
 
 def write_map(folder):

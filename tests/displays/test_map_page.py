@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 
 import covey
 from covey.displays import PrototypeMapDisplay, colors
-from covey.displays.map_page import packed
+from covey.displays.map import packed
 from tests.browser import assert_renders
 from tests.displays.test_colors import contrast
 
@@ -139,7 +139,7 @@ class TestData:
         assert unpacked(packed(np.empty(0))).size == 0
 
     def test_fields_that_do_not_fit_are_left_out_and_counted(self, monkeypatch):
-        monkeypatch.setattr("covey.displays.map_page.MOST_TEXT", 150)
+        monkeypatch.setattr("covey.displays.map.MOST_TEXT", 150)
         display = display_of(
             values=["ten signs!"] * 90, names=["日本"] * 90
         )  # 18, 14, and 12 for the name of the field

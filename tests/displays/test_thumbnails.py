@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import covey
-from covey.displays.thumbnails import LARGEST_SIDE, MOST_BYTES, Images, png, png_address
+from covey.displays.cards import LARGEST_SIDE, MOST_BYTES, Images, png, png_address
 from covey.evaluation import Card
 from tests.browser import assert_renders, page
 
@@ -91,7 +91,7 @@ def squares(n=60, side=8, seed=0):
 
 def map_of(X, shape, **options):
     selector = covey.CRS(5, random_state=0).fit(X)
-    return covey.PrototypeMapDisplay.from_estimator(selector, X, image_shape=shape, **options)
+    return covey.displays.PrototypeMapDisplay.from_estimator(selector, X, image_shape=shape, **options)
 
 
 def test_a_map_has_the_image_of_each_object():
@@ -114,7 +114,7 @@ NOISE = np.random.default_rng(0).integers(0, 256, (600, 64 * 64 * 3)).astype(np.
 def test_a_page_stays_small_and_has_the_images_of_representatives_first(n_neighbors, are_few):
     X = squares(600)
     selector = covey.CRS(n_neighbors, random_state=0, coverage=1.0).fit(X)
-    display = covey.PrototypeMapDisplay.from_estimator(selector, X).show_images(NOISE, (64, 64, 3))
+    display = covey.displays.PrototypeMapDisplay.from_estimator(selector, X).show_images(NOISE, (64, 64, 3))
     there, chosen = np.array([address is not None for address in display.images]), display.is_representative
     assert 0 < there.sum() < 600
     assert sum(len(address) for address in display.images if address) <= MOST_BYTES

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 import covey
-from covey.cli.application import app
+from covey.cli.app import app
 from tests.docs import links
 from tests.test_package import PUBLIC_MODULES
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from covey.graph import all_pairs
-from covey.graph.all_pairs import all_similarities, has_few_nonzero, sample
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.graph import exact
+from covey.graph.exact import all_similarities, has_few_nonzero, sample
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests.forms import space_of
 
 RNG = np.random.default_rng(0)
@@ -28,7 +28,7 @@ def one_way(a, b):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
 def test_every_entry_is_the_score_of_its_pair(similarity, form, n_jobs, tile, sparse, monkeypatch):
-    monkeypatch.setattr(all_pairs, "TILE", tile)
+    monkeypatch.setattr(exact, "TILE", tile)
     space = collect(form(MEMBERS), resolve(similarity)).space_of_queries(form(QUERIES), n_jobs=n_jobs)
     found = all_similarities(space, sparse)
     assert space.n_evaluations == space.n_expected == 90 * 40

@@ -10,9 +10,9 @@ from sklearn.datasets import load_digits, load_wine, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import covey
-from covey.graph.communities import CLOSE, _visit, communities, cut_through, louvain, n_communities
-from covey.graph.links import lengths_of, links_of
-from covey.similarity.named import resolve
+from covey.graph.clusters.communities import CLOSE, _visit, communities, cut_through, louvain, n_communities
+from covey.graph.clusters.links import lengths_of, links_of
+from covey.similarity.measures import resolve
 
 
 def modularity(links, groups):

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.graph import met
+from covey.graph import pair_memory
 from covey.graph.evaluator import Evaluator
 from covey.graph.lists import NeighborLists
-from covey.similarity.named import resolve
-from covey.similarity.pairs import draw_pairs
+from covey.similarity.measures import resolve
+from covey.similarity.space import draw_pairs
 from tests.forms import space_of
 
 
@@ -21,7 +21,7 @@ def test_pair_sets_know_what_they_have_seen(pairs):
     for pair in pairs:
         expected.append(frozenset(pair) not in seen)
         seen.add(frozenset(pair))
-    for pair_set in (met.BitmapPairs(31), met.HashedPairs(600)):
+    for pair_set in (pair_memory.BitmapPairs(31), pair_memory.HashedPairs(600)):
         half = len(pairs) // 2
         first = np.concatenate([pair_set.add(i[:half], j[:half]), pair_set.add(i[half:], j[half:])])
         assert first.tolist() == expected
@@ -29,7 +29,7 @@ def test_pair_sets_know_what_they_have_seen(pairs):
 
 def test_a_hash_of_pairs_grows():
     i, j = draw_pairs(600, 600 * 599 // 2, np.random.default_rng(0))
-    pair_set = met.HashedPairs(600)
+    pair_set = pair_memory.HashedPairs(600)
     assert pair_set.add(i[:40000], j[:40000]).all()
     assert pair_set.add(i, j).sum() == i.size - 40000
     assert not pair_set.add(j, i).any()
@@ -49,7 +49,7 @@ def test_only_an_evaluator_that_remembers_no_pairs_can_renumber_its_objects(monk
     X, order = np.random.default_rng(0).random((40, 6)), np.arange(40, dtype=np.int32)[::-1]
     with pytest.raises(RuntimeError, match="only while no pairs are remembered"):
         Evaluator(space_of(X, resolve("cosine")), 5).renumber(order)
-    monkeypatch.setattr(met, "BITMAP_LIMIT", 0)
+    monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", 0)
     evaluator = Evaluator(space_of(X, resolve("cosine")), 5)
     i, j = np.array(np.triu_indices(40, 1), dtype=np.int32)
     evaluator.meet(i, j)

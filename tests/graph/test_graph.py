@@ -12,11 +12,11 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 import covey
-from covey.graph import descent, met
+from covey.graph import descent, pair_memory
 from covey.graph import exact as _exact
 from covey.graph.build import build, choose_method
-from covey.similarity.named import resolve
-from covey.similarity.pairs import draw_pairs
+from covey.similarity.measures import resolve
+from covey.similarity.space import draw_pairs
 from tests import reference
 from tests.forms import COSINES, Counted, compiled_cosine, similarity_matrix, space_of
 
@@ -113,7 +113,7 @@ def test_threads_and_blocks_change_nothing(n, method, form, monkeypatch):
 def test_a_hash_of_pairs_does_what_the_bitmap_does(monkeypatch):
     X = np.random.default_rng(0).random((500, 8))
     expected = covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0)
-    monkeypatch.setattr(met, "BITMAP_LIMIT", 0)
+    monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", 0)
     assert_same(covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0, n_jobs=2), expected)
 
 
@@ -121,7 +121,7 @@ def test_cheap_scores_need_no_memory_of_pairs(monkeypatch):
     """Without it the same pairs meet, so the graph is the same; only evaluations are more."""
     X = np.random.default_rng(0).random((450, 8))
     expected = covey.neighbor_graph(X, 8, method="nn-descent", random_state=0)
-    monkeypatch.setattr(met, "BITMAP_LIMIT", 0)
+    monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", 0)
     graphs = [covey.neighbor_graph(X, 8, method="nn-descent", random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2)]
     assert_same(*graphs)
     assert recall(graphs[0], expected) > 0.99
@@ -183,8 +183,8 @@ def test_threads_do_not_lose_each_others_work(monkeypatch):
     expected = {method: covey.neighbor_graph(X, 12, compiled_cosine, method, random_state=0) for method in methods}
     monkeypatch.setattr(_exact, "TILE", 40)
     monkeypatch.setattr(descent, "OWNERS", 8)
-    for limit in (met.BITMAP_LIMIT, 0):
-        monkeypatch.setattr(met, "BITMAP_LIMIT", limit)
+    for limit in (pair_memory.BITMAP_LIMIT, 0):
+        monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", limit)
         for method, graph in expected.items():
             assert_same(covey.neighbor_graph(X, 12, compiled_cosine, method, random_state=0, n_jobs=8), graph)
 
@@ -210,10 +210,10 @@ def test_the_estimated_recall_is_honest(monkeypatch):
 
 def test_the_interval_of_the_recall_is_that_of_a_poisson_number():
     """Published exact limits: 10 events may be 4.80 to 18.39, none up to 3.69."""
-    found = covey.Recall.of(10, 100.0)
+    found = covey.results.Recall.of(10, 100.0)
     expected = [1 / (1 + missed / 100) for missed in (10, 18.39, 4.80)]
     assert (found.value, found.low, found.high) == pytest.approx(expected, abs=1e-4)
-    none = covey.Recall.of(0, 100.0)
+    none = covey.results.Recall.of(0, 100.0)
     assert (none.value, none.high) == (1, 1)
     assert none.low == pytest.approx(1 / (1 + 0.0369), abs=1e-4)
 

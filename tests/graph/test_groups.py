@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from covey.graph import groups
-from covey.graph.groups import nearest_of_groups
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.graph import by_group
+from covey.graph.by_group import nearest_of_groups
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 
 RNG = np.random.default_rng(0)
 # Small whole numbers make many ties, which go to the lowest index.
@@ -33,7 +33,7 @@ def obvious():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("similarity", ["dot", product])
 def test_every_group_has_its_nearest(similarity, n_jobs, tile, monkeypatch):
-    monkeypatch.setattr(groups, "TILE", tile)
+    monkeypatch.setattr(by_group, "TILE", tile)
     asked = space(similarity, n_jobs)
     indices, similarities = nearest_of_groups(asked, GROUPS)
     expected = obvious()
@@ -45,7 +45,7 @@ def test_every_group_has_its_nearest(similarity, n_jobs, tile, monkeypatch):
 @pytest.mark.parametrize("tile", [7, 1024])
 @pytest.mark.parametrize("n_best", [1, 2, 5])
 def test_the_best_groups_are_right_and_the_others_do_not_reach_them(n_best, tile, monkeypatch):
-    monkeypatch.setattr(groups, "TILE", tile)
+    monkeypatch.setattr(by_group, "TILE", tile)
     indices, similarities = nearest_of_groups(space("dot"), GROUPS, n_best)
     for found, values, row in zip(indices.tolist(), similarities.tolist(), obvious(), strict=True):
         wanted = sorted((value for value, _ in row), reverse=True)[n_best - 1]

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covey
-from covey.graph import exact, met
+from covey.graph import exact, pair_memory
 from covey.graph.build import build
 from covey.graph.exact import nearest_across
 from covey.graph.lists import NeighborLists
 from covey.graph.merge import length_of_lists, merge
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests.forms import Counted, letters, similarity_matrix, space_of
 
 
@@ -120,7 +120,7 @@ def test_a_merge_scores_no_pair_within_a_group_and_none_twice(n, share, k, seed,
     counted = Counted(values, symmetric)
     with pytest.MonkeyPatch.context() as patch:
         if not bitmap:
-            patch.setattr(met, "BITMAP_LIMIT", 0)
+            patch.setattr(pair_memory, "BITMAP_LIMIT", 0)
         space = space_of(list(range(n)), counted)
         lists, recall = merged(space, on_right, min(k, n - 1), seed, values)
     assert all(on_right[a] != on_right[b] for a, b in counted.pairs)
@@ -169,7 +169,7 @@ def test_pairs_within_a_side_are_never_new(pairs):
     for a, b in pairs:
         expected.append(bool(on_right[a] != on_right[b]) and frozenset((a, b)) not in seen)
         seen.add(frozenset((a, b)))
-    for inner in (met.BitmapPairs(21), met.HashedPairs(21)):
-        assert met.CrossPairs(on_right, inner).add(i, j).tolist() == expected
-    forgotten = met.CrossPairs(on_right, met.ForgottenPairs(21)).add(i, j)
+    for inner in (pair_memory.BitmapPairs(21), pair_memory.HashedPairs(21)):
+        assert pair_memory.CrossPairs(on_right, inner).add(i, j).tolist() == expected
+    forgotten = pair_memory.CrossPairs(on_right, pair_memory.ForgottenPairs(21)).add(i, j)
     assert forgotten.tolist() == (on_right[i] != on_right[j]).tolist()

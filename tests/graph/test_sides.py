@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.graph import sides
+from covey.graph import by_group
+from covey.graph.by_group import Sides
 from covey.graph.lists import NeighborLists
-from covey.graph.sides import Sides
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests.forms import similarity_matrix
 
 RNG = np.random.default_rng(0)
@@ -59,7 +59,7 @@ def obvious(length, left, s):
 @pytest.mark.parametrize("tile", [7, 1024])
 @pytest.mark.parametrize(("length", "parts", "n_jobs"), [(1, 1, 1), (5, 3, 2), (50, 1, -1)])
 def test_each_side_holds_its_nearest_and_every_pair_counts_once(form, tile, length, parts, n_jobs, monkeypatch):
-    monkeypatch.setattr(sides, "TILE", tile)
+    monkeypatch.setattr(by_group, "TILE", tile)
     s = ROWS @ ROWS.T
     for left in (np.arange(N), np.array([3, 8, 55, RIGHT[0]])):
         found, n_evaluations = offered(form, length, left, n_jobs, parts)
@@ -114,7 +114,7 @@ def test_an_object_is_compared_as_the_left_one(symmetric):
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "ruzicka", "jaccard", "manhattan", "negative"])
 def test_screening_loses_no_object_whatever_the_similarity(similarity, csr, parts, tile, monkeypatch):
     """Estimates are off by their slack and need not be on the scale of the scores, which fill the lists."""
-    monkeypatch.setattr(sides, "TILE", tile)
+    monkeypatch.setattr(by_group, "TILE", tile)
     rng = np.random.default_rng(1)
     rows = rng.poisson(0.7, (200, 12)).astype(np.float32) + np.eye(12)[0]
     rows = (rows > 0).astype(float) if similarity == "jaccard" else rows

@@ -8,9 +8,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 
 import covey
-from covey.graph.density import _hdbscan, condense, core_lengths, join
-from covey.graph.links import dimensions, lengths_of, links_of
-from covey.similarity.named import resolve
+from covey.graph.clusters.density import _hdbscan, condense, core_lengths, join
+from covey.graph.clusters.links import dimensions, lengths_of, links_of
+from covey.similarity.measures import resolve
 from tests.graph.mixtures import N_MIXTURES, is_far, mixture
 
 SIZES = (3, 4, 5, 9, 14, 15, 16, 22, 30)

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import covey
+from covey.exceptions import FileFormatError
 from covey.selectors.base import Selector
-from covey.selectors.simple import standing_for_themselves
-from covey.selectors.state import COUNT, NOT_SAVED, declared
+from covey.selectors.baselines import standing_for_themselves
+from covey.selectors.saved_state import COUNT, NOT_SAVED, declared
 from tests.damage import change_file
 
 Y = np.repeat([0, 1, 2], 6)
@@ -136,7 +137,7 @@ def test_a_classifier_with_a_selector_of_your_own_answers_the_same(tmp_path):
 def test_the_declarations_of_a_class_and_of_its_bases_are_checked(state, message, tmp_path):
     covey.save(Counting().fit(X, Y), tmp_path / "model")
     change_file(tmp_path / "model", lambda content, _: content["content"]["Counting"]["state"].update(state))
-    with pytest.raises(covey.FileFormatError, match=message):
+    with pytest.raises(FileFormatError, match=message):
         covey.load(tmp_path / "model")
 
 
@@ -148,7 +149,7 @@ def test_a_class_that_is_not_defined_is_named_with_the_remedy(tmp_path):
             tmp_path / "model",
             lambda content, _, name=name: content.update(content={name: content["content"]["FirstFew"]}),
         )
-        with pytest.raises(covey.FileFormatError, match=rf"class '{name}', which .* import the module that defines it"):
+        with pytest.raises(FileFormatError, match=rf"class '{name}', which .* import the module that defines it"):
             covey.load(tmp_path / "model")
     assert "antigravity" not in sys.modules
 
@@ -166,7 +167,7 @@ def test_two_classes_of_one_name_are_told_apart_or_refused(tmp_path):
     first, second = (type("Twice", (FirstFew,), {"__module__": "notebook"}) for _ in range(2))
     assert type(again(first().fit(X), tmp_path)) is second
     third = type("Twice", (FirstFew,), {"__module__": "elsewhere"})
-    with pytest.raises(covey.FileFormatError, match=r"Twice, .* more than once \(in elsewhere and notebook\)"):
+    with pytest.raises(FileFormatError, match=r"Twice, .* more than once \(in elsewhere and notebook\)"):
         covey.load(tmp_path / "model")
     with pytest.raises(TypeError, match="there is a Twice of module notebook, too"):
         covey.save(third().fit(X), tmp_path / "model")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import covey
+from covey.exceptions import FileFormatError
 from covey.persistence import values
 from covey.persistence.loading import ModelFile
-from covey.similarity.named import resolve
+from covey.similarity.measures import resolve
 
 X = np.random.default_rng(0).random((12, 3))
 STRINGS = Path(__file__).parents[1] / "files" / "command-line" / "levenshtein-0.1.0.covey"
@@ -37,7 +38,7 @@ def test_notes_are_read_without_the_arrays_of_the_model(path, monkeypatch):
 
 def test_a_file_that_is_no_model_is_refused_when_it_is_opened(tmp_path):
     (tmp_path / "model").write_bytes(b"not a zip")
-    with pytest.raises(covey.FileFormatError, match="is no model, but another kind of file"):
+    with pytest.raises(FileFormatError, match="is no model, but another kind of file"):
         ModelFile(tmp_path / "model")
 
 

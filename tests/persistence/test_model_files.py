@@ -12,8 +12,9 @@ import pytest
 import scipy.sparse as sp
 
 import covey
+from covey.exceptions import FileFormatError
 from covey.persistence.loading import ModelFile
-from covey.similarity.named import resolve
+from covey.similarity.measures import resolve
 from tests.attack import models
 from tests.damage import change_file, inflate, put
 
@@ -276,7 +277,7 @@ def test_what_could_not_have_been_saved_is_refused(case, tmp_path):
     path = tmp_path / "model"
     covey.save(covey.NearestPrototypeClassifier(covey.CRS(2)).fit(X, Y), path)
     change_file(path, change)
-    with pytest.raises(covey.FileFormatError, match=message) as caught:
+    with pytest.raises(FileFormatError, match=message) as caught:
         covey.load(path)
     assert str(caught.value).startswith(f"{str(path)!r} was not written by covey.save, or is damaged: ")
     assert "\n" not in str(caught.value)
@@ -329,7 +330,7 @@ def test_what_no_selector_could_have_found_is_refused(case, tmp_path):
     selector, change, message = SELECTORS[case]
     covey.save(covey.NearestPrototypeClassifier(selector).fit(X, Y), tmp_path / "model")
     change_file(tmp_path / "model", change)
-    with pytest.raises(covey.FileFormatError, match=message):
+    with pytest.raises(FileFormatError, match=message):
         covey.load(tmp_path / "model")
 
 
@@ -348,11 +349,11 @@ def test_the_wrapping_of_a_callable_is_checked(wrong, message, tmp_path):
         covey.NearestPrototypeClassifier(covey.KeepAll(similarity=letters)).fit(["a", "b"], [0, 1]), tmp_path / "m"
     )
     change_file(tmp_path / "m", with_parameters(similarity={"callable": {**WRAPPED, **wrong}}))
-    with pytest.raises(covey.FileFormatError, match=message):
+    with pytest.raises(FileFormatError, match=message):
         covey.load(tmp_path / "m", letters)
     covey.save(covey.NearestPrototypeClassifier(covey.KeepAll()).fit(X, Y), tmp_path / "m")
     change_file(tmp_path / "m", lambda content, arrays: content.update(callable="letters"))
-    with pytest.raises(covey.FileFormatError, match="callable must name the similarity that is left out"):
+    with pytest.raises(FileFormatError, match="callable must name the similarity that is left out"):
         covey.load(tmp_path / "m", letters)
 
 
@@ -366,7 +367,7 @@ def test_a_sparse_model_with_an_index_out_of_range_is_refused(value, tmp_path):
         arrays[columns][5] = value
 
     change_file(path, change)
-    with pytest.raises(covey.FileFormatError, match=r"indices must lie in \[0, 4\)"):
+    with pytest.raises(FileFormatError, match=r"indices must lie in \[0, 4\)"):
         covey.load(path)
 
 
@@ -380,7 +381,7 @@ def test_a_small_file_cannot_take_much_memory(bomb, tmp_path):
         inflate(path, "covey.json", 2**25, b"[]," * 2**15 if bomb == "lists" else b"[" * 2**15)
     assert path.stat().st_size < 2**18
     tracemalloc.start()
-    with pytest.raises(covey.FileFormatError):
+    with pytest.raises(FileFormatError):
         covey.load(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -391,7 +392,7 @@ def test_json_that_is_nested_without_end_is_refused(tmp_path):
     path = tmp_path / "model"
     covey.save(covey.CRS(2).fit(X), path)
     inflate(path, "covey.json", 2**20, b"[" * 2**20)
-    with pytest.raises(covey.FileFormatError, match="recursion"):
+    with pytest.raises(FileFormatError, match="recursion"):
         covey.load(path)
 
 

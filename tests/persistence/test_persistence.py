@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 
 import covey
 from covey.persistence.loading import ModelFile
-from covey.similarity.named import resolve
+from covey.similarity.measures import resolve
 from tests.damage import change_file
 
 

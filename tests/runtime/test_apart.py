@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from covey.runtime.apart import call_apart
+from covey.runtime.processes import call_apart
 
 pytestmark = pytest.mark.processes
 

@@ -11,10 +11,10 @@ import pytest
 import covey
 from covey.experiments import records
 from covey.runtime import workers
-from covey.runtime.disk import of_file
-from covey.storage import whole as whole_module
+from covey.runtime.file_errors import of_file
+from covey.storage import atomic as whole_module
+from covey.storage.atomic import whole
 from covey.storage.journal import Journal
-from covey.storage.whole import whole
 
 X = list(range(60))
 

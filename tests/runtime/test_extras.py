@@ -6,7 +6,7 @@ from importlib import metadata
 
 import pytest
 
-from covey.runtime.extras import remedy, require
+from covey.runtime.libraries import remedy, require
 
 DECLARED = {
     "resolved": ["numpy>=2", "typer>=0.26; extra == 'cli'", "rich>=13.8; extra == 'cli'", "rdkit; extra == 'chem'"],

@@ -10,8 +10,8 @@ import pytest
 import covey
 from covey.runtime.progress import TerminalBar, _short, progress
 from covey.selectors.base import Cluster, _done_and_total
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from covey.similarity.similarity import Similarity
 from tests.forms import space_of
 

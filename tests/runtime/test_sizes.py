@@ -12,8 +12,8 @@ import covey
 from covey.dask.large import _how, link, merge_shards
 from covey.dask.packs import FittedPack, Pack, fit_pack
 from covey.dask.shards import Shard
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 
 ROWS = np.random.default_rng(0).normal(size=(500, 8))
 OBJECTS = {

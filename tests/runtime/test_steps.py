@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from covey.runtime import steps
+from covey.runtime import interruptible
 from covey.runtime.executor import Executor
-from covey.runtime.steps import in_steps, stop_if_abandoned
+from covey.runtime.interruptible import in_steps, stop_if_abandoned
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def clock(monkeypatch):
     class Clock:
         now = 0.0
 
-    monkeypatch.setattr(steps.time, "perf_counter", lambda: Clock.now)
+    monkeypatch.setattr(interruptible.time, "perf_counter", lambda: Clock.now)
     return Clock
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from covey.selectors import ds3_admm, ds3_facility
+from covey.selectors.ds3 import admm, facility
 
 rng = np.random.default_rng(0)
 
@@ -19,13 +19,13 @@ def nearest_case():
 
 def closing_case():
     costs, chosen, spared, *out = nearest_case()
-    ds3_facility.nearest_two.py_func(costs, chosen, spared, *out)
+    facility.nearest_two.py_func(costs, chosen, spared, *out)
     return chosen, 5, *out, float(rng.integers(0, 20))
 
 
 def visits_case():
     costs, chosen, spared, *out = nearest_case()
-    ds3_facility.nearest_two.py_func(costs, chosen, spared, *out)
+    facility.nearest_two.py_func(costs, chosen, spared, *out)
     return costs, chosen, float(rng.integers(0, 9)), bool(rng.integers(2)), spared, *out, 3, 0, int(rng.integers(60))
 
 
@@ -43,5 +43,5 @@ def lift_case():
     """Prices that are feasible already, and the squares that go with them."""
     costs, weights = admm_case()
     v = rng.integers(0, 9, 12).astype(float)
-    squares = ds3_admm.lower(costs, weights, v)
+    squares = admm.lower(costs, weights, v)
     return costs, weights, v, squares

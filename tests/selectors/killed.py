@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 import covey
-from covey.runtime import steps
+from covey.runtime import interruptible
 from covey.similarity.checkpoint import PAIR, PAIRS
 from covey.storage.journal import Journal
 
@@ -68,7 +68,7 @@ def outcome(selector):
 
 def main(name, path):
     rng = np.random.default_rng(len(name))
-    steps.SECONDS = 0.002  # so that many moments lie between two writes, and many within one
+    interruptible.SECONDS = 0.002  # so that many moments lie between two writes, and many within one
     selector = SELECTORS[name]
     began = time.perf_counter()
     expected = outcome(selector.fit(X, Y))

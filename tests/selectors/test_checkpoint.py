@@ -13,9 +13,10 @@ import pytest
 from sklearn.base import clone
 
 import covey
+from covey.exceptions import CheckpointMismatchError, FileFormatError
 from covey.similarity.checkpoint import PAIRS, Checkpoint
-from covey.similarity.fingerprints import similarity_fingerprint
-from covey.similarity.named import resolve
+from covey.similarity.measures import resolve
+from covey.similarity.run import similarity_fingerprint
 from covey.storage.journal import Journal
 from tests.selectors import killed
 from tests.selectors.killed import nearness
@@ -237,7 +238,7 @@ def refusal(path, objects=X, y=Y, name="exact", similarity=nearness, **parameter
     with pytest.raises(ValueError, match=r"^checkpoint must be of the same ") as error:
         made(name, similarity, checkpoint=path, **parameters).fit(objects, y)
     assert path.read_bytes() == before
-    assert isinstance(error.value, covey.OtherRunError)
+    assert isinstance(error.value, CheckpointMismatchError)
     assert str(error.value).endswith("; choose another file.")
     return str(error.value)
 
@@ -353,7 +354,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
     with Journal(tmp_path / "kept") as journal:
         list(journal.blocks())
         journal.append(PAIRS, b"odd")
-    with pytest.raises(covey.FileFormatError, match=r"kept cannot be read as a checkpoint: a block has an odd length"):
+    with pytest.raises(FileFormatError, match=r"kept cannot be read as a checkpoint: a block has an odd length"):
         made("exact", nearness, checkpoint=tmp_path / "kept").fit(X, Y)
 
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import covey
-from covey.similarity import pool
+from covey.exceptions import FailedPairsWarning
+from covey.similarity.calls import pool
+from covey.similarity.calls.timeouts import CALLS_AHEAD
 from covey.similarity.checkpoint import PAIR, PAIRS
-from covey.similarity.kept import ASKED_AGAIN
-from covey.similarity.timed import CALLS_AHEAD
+from covey.similarity.pair_cache import ASKED_AGAIN
 from covey.storage.journal import Journal
 from tests.forms import space_of
 
@@ -248,7 +249,7 @@ def test_the_counts_of_every_run_add_up(objects, names, moments, on_error, tmp_p
         y = [position % 2 for position in range(len(objects))]
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", covey.FailedPairsWarning)
+                warnings.simplefilter("ignore", FailedPairsWarning)
                 fitted = selector.fit(objects, y)
         except RuntimeError:
             continue
@@ -269,6 +270,6 @@ def test_a_kept_pair_that_fails_now_does_not_make_another_similarity(tmp_path):
     n_asked, moment = [0], None
     run("exact", similarity, tmp_path / "kept")
     n_asked, moment = [0], 2  # the second of the five pairs that are asked again
-    with pytest.warns(covey.FailedPairsWarning, match="failed for 1 pair"):
+    with pytest.warns(FailedPairsWarning, match="failed for 1 pair"):
         n_evaluations, report = run("exact", similarity, tmp_path / "kept", on_error="lowest")
     assert (report.n_saved, report.n_new, report.n_asked_again) == (n_evaluations, 0, ASKED_AGAIN)

@@ -86,7 +86,7 @@ def test_dicts_sets_and_arrays_of_any_shape():
 
 
 def test_float32_is_not_doubled(monkeypatch):
-    from covey.similarity import rows
+    from covey.similarity.kinds import rows
 
     seen = []
     original = rows.DenseRows.__init__

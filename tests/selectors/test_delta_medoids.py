@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import covey
 from covey.runtime import memory
 from covey.selectors import delta_medoids
-from covey.selectors.delta_medoids_pairs import EvaluatedSimilarities
-from covey.similarity.named import resolve
+from covey.selectors.delta_medoids import EvaluatedSimilarities
+from covey.similarity.measures import resolve
 from covey.similarity.similarity import Similarity
 from tests import reference
 from tests.forms import Counted, similarity_matrix, space_of

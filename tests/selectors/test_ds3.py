@@ -10,11 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 import covey
 from covey.runtime import memory
-from covey.selectors import ds3, ds3_admm, ds3_facility
 from covey.selectors.base import Cluster
-from covey.selectors.ds3_certificate import Certified
-from covey.selectors.ds3_facility import Openings
-from covey.similarity.named import resolve
+from covey.selectors.ds3 import admm, estimator, facility
+from covey.selectors.ds3.certificate import Certified
+from covey.selectors.ds3.facility import Openings
+from covey.similarity.measures import resolve
 from covey.similarity.similarity import Similarity
 from tests import reference
 from tests.attack import sparse
@@ -38,14 +38,14 @@ def once(n):
 
 
 def largest_lambda(costs, p):
-    return ds3.largest_lambda(costs, p, once(len(costs)))
+    return estimator.largest_lambda(costs, p, once(len(costs)))
 
 
 def two_norm(costs, price, tol=1e-3, max_iter=3000, multiplicity=None):
     """The solution for p = 2 of costs that are weighed by the multiplicity already."""
     radii = np.sqrt(once(len(costs)) if multiplicity is None else multiplicity)
     columns = np.ascontiguousarray((costs / radii).T.astype(np.float32))
-    return ds3_admm.solve(columns, np.full(len(costs), price), radii, tol, max_iter)
+    return admm.solve(columns, np.full(len(costs), price), radii, tol, max_iter)
 
 
 @settings(max_examples=40)
@@ -53,7 +53,7 @@ def two_norm(costs, price, tol=1e-3, max_iter=3000, multiplicity=None):
 def test_a_price_gives_the_optimum_of_the_whole_program(n, seed, symmetric, alpha):
     costs = random_costs(n, seed, symmetric)
     price = alpha * largest_lambda(costs, np.inf)
-    solution = ds3_facility.solve(costs, Openings(price=price), nobody(n))
+    solution = facility.solve(costs, Openings(price=price), nobody(n))
     optimum = reference.sparse_selection(costs, price=price)
     assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-9)
     assert solution.lower_bound <= optimum + 1e-9
@@ -64,7 +64,7 @@ def test_a_price_gives_the_optimum_of_the_whole_program(n, seed, symmetric, alph
 @given(n=st.integers(2, 25), seed=st.integers(0, 10_000), symmetric=st.booleans(), budget=st.sampled_from(BUDGETS))
 def test_a_budget_gives_the_optimum_of_the_whole_program(n, seed, symmetric, budget):
     costs = random_costs(n, seed, symmetric)
-    solution = ds3_facility.solve(costs, Openings(budget=budget), nobody(n))
+    solution = facility.solve(costs, Openings(budget=budget), nobody(n))
     optimum = reference.sparse_selection(costs, budget=budget)
     assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-7)
     assert solution.lower_bound <= optimum + 1e-9
@@ -78,7 +78,7 @@ def test_outliers_are_one_more_row_without_a_price(n, seed, budget):
     costs = random_costs(n, seed)
     spared = np.random.default_rng(seed).random(n) * 0.5
     for openings in (Openings(budget=budget), Openings(price=budget / 4)):
-        solution = ds3_facility.solve(costs, openings, spared)
+        solution = facility.solve(costs, openings, spared)
         optimum = reference.sparse_selection(costs, openings.price or 0, openings.budget, spared)
         assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-7)
         assert solution.lower_bound <= optimum + 1e-9
@@ -87,8 +87,8 @@ def test_outliers_are_one_more_row_without_a_price(n, seed, budget):
 @pytest.mark.parametrize("seed", range(5))
 def test_relaxation_whole_rows_and_enumeration_are_in_this_order(seed):
     costs = random_costs(12, seed)
-    solution = ds3_facility.solve(costs, Openings(budget=3), nobody(12))
-    chosen = ds3_facility.local_search(costs, Openings(budget=3), nobody(12))
+    solution = facility.solve(costs, Openings(budget=3), nobody(12))
+    chosen = facility.local_search(costs, Openings(budget=3), nobody(12))
     best = min(costs[list(rows)].min(axis=0).sum(dtype=float) for rows in itertools.combinations(range(12), 3))
     found = costs[chosen].min(axis=0).sum(dtype=float)
     assert solution.lower_bound <= solution.cost <= best + 1e-9 <= found + 2e-9
@@ -121,7 +121,7 @@ def test_any_multipliers_give_a_feasible_dual(n, seed, price):
     """Whatever the multipliers: no Z, however good, costs less than the bound."""
     rng = np.random.default_rng(seed)
     costs = random_costs(n, seed) if n > 1 else np.zeros((1, 1), np.float32)
-    bound = ds3_admm.dual_bound(np.ascontiguousarray(costs.T), np.full(n, price), np.ones(n), -rng.random((n, n)))
+    bound = admm.dual_bound(np.ascontiguousarray(costs.T), np.full(n, price), np.ones(n), -rng.random((n, n)))
     best = two_norm(costs, price, 1e-3, 500)
     assert bound <= best.cost + 1e-6
 
@@ -149,7 +149,7 @@ def test_two_norm_against_a_solver_for_anything(n, seed):
 def test_projection_is_the_nearest_point_of_the_simplex(n, seed, spread, radius):
     row = np.random.default_rng(seed).standard_normal(n) * spread
     p = row.copy()
-    ds3_admm.project(p, radius)
+    admm.project(p, radius)
     assert p.min() >= 0
     assert p.sum() == pytest.approx(radius)
     corners = radius * np.eye(n)
@@ -205,7 +205,7 @@ def test_costs_follow_the_direction():
     """Representing x by r costs as much as s(x, r) falls short."""
     values = np.array([[1.0, 0.2, 0.9], [0.5, 1.0, 0.7], [0.1, 0.3, 1.0]])
     space = space_of(values, resolve("precomputed"))
-    costs, mean = ds3.dissimilarities(space, once(space.n_left), 4)
+    costs, mean = estimator.dissimilarities(space, once(space.n_left), 4)
     expected = (0.9 - values.T) / 0.8
     np.fill_diagonal(expected, 0)
     np.testing.assert_allclose(costs, expected, rtol=1e-6)
@@ -262,26 +262,26 @@ def test_outliers_are_less_than_half_represented():
     X = np.random.default_rng(3).random((150, 4))
     selector = covey.DS3(3, outliers=True, beta=0.7, similarity="euclidean").fit(X)
     space = space_of(X, resolve("euclidean"))
-    costs, _ = ds3.dissimilarities(space, once(space.n_left), 4)
+    costs, _ = estimator.dissimilarities(space, once(space.n_left), 4)
     spared = selector._spared(costs)
-    solution = ds3_facility.solve(costs, Openings(budget=3), spared)
-    _, shares = ds3_facility.serve(costs, solution.answer, spared)
+    solution = facility.solve(costs, Openings(budget=3), spared)
+    _, shares = facility.serve(costs, solution.answer, spared)
     np.testing.assert_array_equal(np.flatnonzero(shares.sum(axis=0) < 0.5), selector.outliers_)
 
 
 def test_openings_that_serve_nobody_cost_infinitely_much():
     costs = random_costs(6, 0)
-    assert ds3_facility._cost(costs, Openings(budget=3), nobody(6), np.full(6, 0.1)) == np.inf
+    assert facility._cost(costs, Openings(budget=3), nobody(6), np.full(6, 0.1)) == np.inf
 
 
 def test_the_gap_is_honest_where_the_program_is_too_large(monkeypatch):
     costs = random_costs(25, 3)
     price = 0.2 * largest_lambda(costs, np.inf)
     optimum = reference.sparse_selection(costs, price=price)
-    monkeypatch.setattr(ds3_facility, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(facility, "MOST_ENTRIES", 0)
     with pytest.warns(ConvergenceWarning, match="above tol=0.001; the linear program is too large"):
         covey.DS3(5, similarity="euclidean").fit(np.random.default_rng(0).random((60, 4)))
-    solution = ds3_facility.solve(costs, Openings(price=price), nobody(25))
+    solution = facility.solve(costs, Openings(price=price), nobody(25))
     assert solution.lower_bound <= optimum + 1e-9 <= solution.cost + 2e-9
     assert solution.gap == pytest.approx((solution.cost - solution.lower_bound) / solution.cost)
     assert set(solution.answer) == {0, 1}
@@ -290,13 +290,13 @@ def test_the_gap_is_honest_where_the_program_is_too_large(monkeypatch):
 def test_rows_left_out_too_soon_are_let_in(monkeypatch):
     """Whatever the first rows are, prices that are tested against all rows lead to the optimum."""
     costs = random_costs(25, 5)
-    monkeypatch.setattr(ds3_facility, "LET_IN", 1)
-    monkeypatch.setattr(ds3_facility, "SUBGRADIENTS", 1)
+    monkeypatch.setattr(facility, "LET_IN", 1)
+    monkeypatch.setattr(facility, "SUBGRADIENTS", 1)
     for openings, optimum in (
         (Openings(budget=3), reference.sparse_selection(costs, budget=3)),
         (Openings(price=1.0), reference.sparse_selection(costs, price=1.0)),
     ):
-        assert ds3_facility.solve(costs, openings, nobody(25)).cost == pytest.approx(optimum, rel=1e-6)
+        assert facility.solve(costs, openings, nobody(25)).cost == pytest.approx(optimum, rel=1e-6)
 
 
 def test_wrong_parameters_and_too_many_objects(monkeypatch):
@@ -396,10 +396,10 @@ def test_merged_copies_have_the_optimum_of_copies_written_out(n, seed, spare):
     spared = np.random.default_rng(seed).random(n) * 0.5 if spare else nobody(n)
     for p in (2, np.inf):
         expected = largest_lambda(copies, p)
-        assert ds3.largest_lambda(merged, p, multiplicity) == pytest.approx(expected, rel=1e-5)
+        assert estimator.largest_lambda(merged, p, multiplicity) == pytest.approx(expected, rel=1e-5)
     for openings in (Openings(budget=2), Openings(price=0.2 * expected)):
-        few = ds3_facility.solve(merged, openings, spared * multiplicity)
-        all_ = ds3_facility.solve(copies, openings, np.repeat(spared, multiplicity))
+        few = facility.solve(merged, openings, spared * multiplicity)
+        all_ = facility.solve(copies, openings, np.repeat(spared, multiplicity))
         assert few.cost == pytest.approx(all_.cost, rel=1e-6, abs=1e-9)
         assert few.gap < 1e-6
 
@@ -408,7 +408,7 @@ def test_merged_copies_have_the_optimum_of_copies_written_out(n, seed, spare):
 @given(n=st.integers(2, 10), seed=st.integers(0, 1000), alpha=st.sampled_from([1, 0.2, 0.05]))
 def test_merged_copies_have_the_optimum_of_copies_written_out_for_the_two_norm(n, seed, alpha):
     costs, multiplicity, merged = weighed(n, seed)
-    price = alpha * ds3.largest_lambda(merged, 2, multiplicity)
+    price = alpha * estimator.largest_lambda(merged, 2, multiplicity)
     few = two_norm(merged, price, 1e-5, multiplicity=multiplicity)
     all_ = two_norm(with_copies(costs, multiplicity), price, 1e-5)
     assert few.gap <= 1e-5
@@ -424,7 +424,7 @@ def test_costs_and_the_mean_similarity_count_copies(symmetric):
     space = space_of(values, resolve("precomputed"))
     space.with_itself = lambda: np.diagonal(values)
     copies = np.repeat(np.repeat(values, multiplicity, axis=0), multiplicity, axis=1)
-    costs, mean = ds3.dissimilarities(space, multiplicity, 4)
+    costs, mean = estimator.dissimilarities(space, multiplicity, 4)
     expected = np.where(np.eye(6, dtype=bool), 0, 2.0 - values.T)
     np.testing.assert_allclose(costs, expected / expected.max(), rtol=1e-6)
     assert mean == pytest.approx(copies[~np.eye(9, dtype=bool)].mean())

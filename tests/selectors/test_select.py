@@ -7,10 +7,10 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 import covey
-from covey.runtime.random import generator
+from covey.runtime.parameters import generator
 from covey.selectors.cluster import Cluster
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 3)) + np.repeat(rng.standard_normal((3, 3)) * 3, 20, axis=0)

@@ -9,10 +9,10 @@ import pytest
 from sklearn.base import clone
 
 import covey
-from covey.graph import exact, sides
+from covey.graph import by_group, exact
 from covey.runtime import executor
-from covey.selectors import sharpened_representatives
-from covey.similarity import pool
+from covey.selectors.sharpened import search
+from covey.similarity.calls import pool
 from tests.selectors.sharpening import ENGINES, INNER, check_prototypes, overlapping, state, table
 
 
@@ -45,7 +45,7 @@ def test_a_round_that_raises_the_loss_is_undone(monkeypatch):
 
     rows = np.unique(np.column_stack([objects, y]), axis=0, return_index=True)[1]
     rows.sort()
-    monkeypatch.setattr(sharpened_representatives.RepresentativeSet, "sweep", worse)
+    monkeypatch.setattr(search.RepresentativeSet, "sweep", worse)
     undone = clone(selector).fit(objects, y)
     assert undone.losses_.size == 1
     assert not undone.sharpened_
@@ -75,7 +75,7 @@ def test_the_answer_does_not_depend_on_how_the_work_is_shared(engine, monkeypatc
     monkeypatch.setattr(pool, "WORTH_IT", 0.0)  # processes share however little work there is
     for n_jobs in (2, -1):
         assert state(clone(selector).set_params(n_jobs=n_jobs).fit(objects, y)) == expected
-    for module in (sides, exact):
+    for module in (by_group, exact):
         monkeypatch.setattr(module, "TILE", 13)
     monkeypatch.setattr(executor, "BATCH", 17)
     for n_jobs in (1, 2):

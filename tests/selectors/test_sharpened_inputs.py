@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import covey
-from covey.similarity import pool
-from covey.similarity.spot_check import ASKED_AGAIN, CHECKED_PAIRS
+from covey.similarity.calls import pool
+from covey.similarity.calls.spot_check import ASKED_AGAIN, CHECKED_PAIRS
 from tests.forms import COSINES, Counted
 from tests.selectors.sharpening import ENGINES, INNER, X, check_prototypes, check_sizes, overlapping, table
 

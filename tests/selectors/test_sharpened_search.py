@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.selectors import sharpened_representatives, sharpened_search
-from covey.selectors.sharpened import nearest_of_all
-from covey.selectors.sharpened_representatives import RepresentativeSet
-from covey.selectors.sharpened_search import add, begin, exchange, grow, put_back, refresh, take_away
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.selectors.sharpened import search
+from covey.selectors.sharpened.estimator import nearest_of_all
+from covey.selectors.sharpened.search import RepresentativeSet, add, begin, exchange, grow, put_back, refresh, take_away
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests import reference
 from tests.forms import similarity_matrix
 
@@ -205,7 +204,7 @@ def test_whatever_happens_the_state_is_what_a_computation_from_scratch_gives(
     """Gains are sums of what each object contributes, so that withdrawing and adding again must change nothing else."""
     rng = np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sharpened_representatives, "N_BEST", n_best)
+        patch.setattr(search, "N_BEST", n_best)
         problem = Problem(seed, k=k, symmetric=symmetric, levels=levels, compared=compared)
         check(problem)
         for step in steps:
@@ -217,7 +216,7 @@ def test_whatever_happens_the_state_is_what_a_computation_from_scratch_gives(
 @pytest.mark.parametrize("seed", range(4))
 def test_with_lists_of_all_pairs_each_exchange_is_the_best_one_there_is(seed, symmetric, monkeypatch):
     """All objects list a candidate then, so that its gain is the exact fall of the loss."""
-    monkeypatch.setattr(sharpened_representatives, "N_BEST", 100)
+    monkeypatch.setattr(search, "N_BEST", 100)
     problem = Problem(seed, symmetric=symmetric)
     arguments = problem.s.tolist(), problem.classes, problem.weights
     n_exchanged = 0
@@ -238,7 +237,7 @@ def test_with_lists_of_all_pairs_each_exchange_is_the_best_one_there_is(seed, sy
 @pytest.mark.parametrize("seed", range(6))
 def test_with_lists_of_all_pairs_an_exchange_among_equals_is_as_good_as_any(seed, monkeypatch):
     """Few levels of similarity make many ties, which rounding may break either way: the loss is the least one."""
-    monkeypatch.setattr(sharpened_representatives, "N_BEST", 100)
+    monkeypatch.setattr(search, "N_BEST", 100)
     problem = Problem(seed, symmetric=bool(seed % 2), levels=3)
     for r in problem.start:
         before = set(problem.found.indices.tolist())
@@ -274,8 +273,8 @@ def test_a_representative_stays_unless_another_is_better_and_of_equal_ones_the_f
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_after_sweeps_and_changes_of_size_all_margins_are_exact(n_best, together, symmetric, monkeypatch):
     """Lists of representatives run dry when several of them are taken away; objects are then compared anew."""
-    monkeypatch.setattr(sharpened_representatives, "N_BEST", n_best)
-    monkeypatch.setattr(sharpened_representatives, "TOGETHER", together)
+    monkeypatch.setattr(search, "N_BEST", n_best)
+    monkeypatch.setattr(search, "TOGETHER", together)
     rng = np.random.default_rng(0)
     for seed in range(3):
         problem = Problem(seed, n=60, k=12, symmetric=symmetric, levels=[None, 4, None][seed], n_chosen=20)
@@ -299,7 +298,7 @@ def test_after_sweeps_and_changes_of_size_all_margins_are_exact(n_best, together
 def test_dropping_prefers_the_representative_whose_loss_costs_least():
     """The costs of all representatives are the exact rises of the loss, as long as no list has run dry."""
     problem = Problem(1, n=40, n_chosen=7)
-    costs = sharpened_search.costs(problem.state, TEMPERATURE)
+    costs = search.costs(problem.state, TEMPERATURE)
     rises = {}
     for r in problem.start:
         rest = sorted(set(problem.start.tolist()) - {r})

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 import covey
 from covey.displays.fitted import fitted_selector
 from covey.selectors.base import Selector
-from covey.selectors.simple import standing_for_themselves
+from covey.selectors.baselines import standing_for_themselves
 from tests.selectors.sharpening import DIGITS, ENGINES, INNER, TRUTH, X, Y, overlapping, state
 
 
@@ -285,9 +285,9 @@ def test_displays_show_sharpened_prototypes():
     from matplotlib import pyplot
 
     model = covey.NearestPrototypeClassifier(covey.Sharpened(covey.CRS(10), random_state=0)).fit(X, Y)
-    curves = covey.CoverageDisplay.from_estimator(model).plot()
+    curves = covey.displays.CoverageDisplay.from_estimator(model).plot()
     assert len(curves.ax_.lines) >= len(model.classes_)
-    assert covey.PrototypeMapDisplay.from_estimator(model, X, label=3).plot().ax_ is not None
+    assert covey.displays.PrototypeMapDisplay.from_estimator(model, X, label=3).plot().ax_ is not None
     pyplot.close("all")
 
 

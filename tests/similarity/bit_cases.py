@@ -3,7 +3,8 @@
 import numpy as np
 
 from covey.graph import exact
-from covey.similarity import bit_kernels, kernels
+from covey.similarity import kernels
+from covey.similarity.kinds import bits as bit_kernels
 
 rng = np.random.default_rng(0)
 

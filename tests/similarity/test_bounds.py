@@ -6,11 +6,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import covey
-from covey.graph import descent, met
+from covey.graph import descent, pair_memory
 from covey.graph.lists import NeighborLists
 from covey.similarity import bounds as _bounds
-from covey.similarity.named import resolve
-from covey.similarity.spaces.rows import RowSpace
+from covey.similarity.kinds.rows import RowSpace
+from covey.similarity.measures import resolve
 from tests.forms import space_of
 
 SIMILARITIES = ("cosine", "dot", "jaccard", "euclidean", covey.from_distance("sqeuclidean", "negative"))
@@ -84,7 +84,7 @@ def test_bounds_lose_no_neighbor(similarity, kind, limit, monkeypatch):
     Without memory of pairs (a limit of 0) objects are renumbered, too.
     """
     monkeypatch.setattr(descent, "MANY", 0)
-    monkeypatch.setattr(met, "BITMAP_LIMIT", limit)
+    monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", limit)
     X = rows_for(similarity, kind, 700, 20, np.random.default_rng(0))
     tight = covey.neighbor_graph(X, 10, similarity, "nn-descent", random_state=0)
     monkeypatch.setattr(NeighborLists, "drop_hopeless", lambda lists, i, j, bounds: i.size)
@@ -106,7 +106,7 @@ def recall(graph, exact):
 @pytest.mark.parametrize("limit", [0, 1 << 16])
 def test_threads_change_nothing_with_bounds(limit, monkeypatch):
     monkeypatch.setattr(descent, "MANY", 0)
-    monkeypatch.setattr(met, "BITMAP_LIMIT", limit)
+    monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", limit)
     X = np.random.default_rng(0).standard_normal((3000, 20)).astype(np.float32)
     one, two = (covey.neighbor_graph(X, 10, method="nn-descent", random_state=0, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one.indices, two.indices)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.similarity.matrices import check_csr
+from covey.similarity.inputs import check_csr
 from tests.damage import put
 
 FORMATS = ("csr", "csc", "bsr", "coo", "lil", "dok", "dia")

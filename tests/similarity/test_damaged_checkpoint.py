@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import covey
+from covey.exceptions import FailedPairsWarning, FileFormatError
 from covey.similarity.checkpoint import ABOUT, PAIR, PAIRS, RESULT, RUN
 from covey.similarity.similarity import LARGEST
 from covey.storage import journal
-from covey.storage.arrays import pack_arrays, unpack_arrays
+from covey.storage.archive import pack_arrays, unpack_arrays
 from covey.storage.journal import MARK, SIGNATURE, Journal
 from tests.attack.checkpoints import block, split
 
@@ -102,7 +103,7 @@ def test_the_label_of_a_finished_cluster_is_that_of_the_run(path):
 def test_a_finished_cluster_that_cannot_be_true_is_refused(path, change):
     select(path)
     rewrite(path, RESULT, with_result(change))
-    with pytest.raises(covey.FileFormatError, match="a finished cluster cannot be true"):
+    with pytest.raises(FileFormatError, match="a finished cluster cannot be true"):
         select(path)
 
 
@@ -146,7 +147,7 @@ def test_a_limited_size_cannot_make_members_be_covered_by_those_that_are_left_ou
     selector = covey.CRS(2, size=4, random_state=0, checkpoint=path)
     selector.fit(X, Y)
     rewrite(path, RESULT, with_result(change))
-    with pytest.raises(covey.FileFormatError, match="a finished cluster cannot be true"):
+    with pytest.raises(FileFormatError, match="a finished cluster cannot be true"):
         selector.fit(X, Y)
 
 
@@ -168,7 +169,7 @@ def test_a_limited_size_cannot_make_members_be_covered_by_those_that_are_left_ou
 def test_a_finished_graph_that_cannot_be_true_is_refused(path, change):
     graph(path)
     rewrite(path, RESULT, with_result(change))
-    with pytest.raises(covey.FileFormatError, match="its neighbor graph cannot be true"):
+    with pytest.raises(FileFormatError, match="its neighbor graph cannot be true"):
         graph(path)
 
 
@@ -176,7 +177,7 @@ def test_a_text_that_would_take_much_memory_is_not_read(path):
     graph(path)
     text = b'{"record": {}, "arrays": [' + b"[]," * 500_000 + b"[]]}"
     rewrite(path, RESULT, lambda part: part[:18] + len(text).to_bytes(4, "little") + text)
-    with pytest.raises(covey.FileFormatError, match="its neighbor graph cannot be true") as refused:
+    with pytest.raises(FileFormatError, match="its neighbor graph cannot be true") as refused:
         graph(path)
     assert "its text has" in str(refused.value.__cause__)
 
@@ -197,7 +198,7 @@ def test_a_pair_that_failed_once_and_was_evaluated_later_is_not_evaluated_a_thir
     selector = covey.CRS(2, similarity=nearness, checkpoint=path, random_state=0)
     numbers = [1, 2, 3, 5, 8, 13]
     broken.add(3)
-    with pytest.warns(covey.FailedPairsWarning):
+    with pytest.warns(FailedPairsWarning):
         selector.set_params(on_error="lowest").fit(numbers)
     broken.clear()
     evaluated = selector.set_params(on_error="raise").fit(numbers)
@@ -218,7 +219,7 @@ def test_a_similarity_that_no_function_may_return_is_refused(path, value):
         return pairs.tobytes()
 
     rewrite(path, PAIRS, change)
-    with pytest.raises(covey.FileFormatError, match="a similarity is not below"):
+    with pytest.raises(FileFormatError, match="a similarity is not below"):
         selector.fit([1, 2, 3, 5, 8, 13])
 
 
@@ -237,7 +238,7 @@ def test_headers_that_lie_in_the_contents_of_others_are_not_read_for_ever(path, 
         return zlib.crc32(content)
 
     monkeypatch.setattr(journal, "zlib", type("counting", (), {"crc32": staticmethod(counted)}))
-    with pytest.raises(covey.FileFormatError, match="is damaged at byte 16"), Journal(path) as opened:
+    with pytest.raises(FileFormatError, match="is damaged at byte 16"), Journal(path) as opened:
         list(opened.blocks())
     assert sum(n_bytes) < 4 * path.stat().st_size
 

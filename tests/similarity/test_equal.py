@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 import covey
-from covey.similarity import equal
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.similarity import duplicates
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests import reference
 from tests.forms import COSINES, Counted, plain_cosine, similarity_matrix
 
@@ -82,7 +82,7 @@ def test_rows_of_a_matrix_are_equal_if_the_objects_are_similar_to_themselves():
 
 
 def test_a_hash_alone_merges_nothing(monkeypatch):
-    monkeypatch.setattr(equal, "hash_runs", lambda numbers, starts: np.zeros(starts.size - 1, dtype=np.uint64))
+    monkeypatch.setattr(duplicates, "hash_runs", lambda numbers, starts: np.zeros(starts.size - 1, dtype=np.uint64))
     X = np.array([[1.0], [2.0], [1.0], [3.0]])
     assert kinds(X, "euclidean") == [0, 1, 0, 2]
 
@@ -91,7 +91,7 @@ def test_a_hash_alone_merges_nothing(monkeypatch):
 def test_rows_are_compared_as_numpy_does(n, width, seed, sparse):
     X = np.random.default_rng(seed).integers(-1, 2, (n, width)).astype(float)
     _, expected = np.unique(X, axis=0, return_inverse=True)
-    found = equal._distinct_rows(equal._Rows(sp.csr_array(X) if sparse else X, scaled=False))
+    found = duplicates._distinct_rows(duplicates._Rows(sp.csr_array(X) if sparse else X, scaled=False))
     same = found.kind[:, None] == found.kind
     np.testing.assert_array_equal(same, expected[:, None] == expected)
     assert found.first.tolist() == sorted(found.first.tolist())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import covey
-from covey.similarity.exact_sum import UNITS, exact_sum
-from covey.similarity.spaces import matrix
+from covey.similarity.kinds import matrix
+from covey.similarity.sums import UNITS, exact_sum
 
 
 @pytest.mark.parametrize("seed", range(20))

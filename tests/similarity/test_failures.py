@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import covey
-from covey.similarity import pool
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
+from covey.exceptions import FailedPairsWarning
+from covey.similarity.calls import pool
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 
 pytestmark = pytest.mark.processes
 
@@ -94,7 +95,7 @@ def fitted(name, objects, **options):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         selector = SELECTORS[name](**options).fit(objects)
-    return selector, [str(each.message) for each in told if each.category is covey.FailedPairsWarning]
+    return selector, [str(each.message) for each in told if each.category is FailedPairsWarning]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -140,7 +141,7 @@ def test_the_answer_is_the_same_for_any_number_of_processes(form, name, monkeypa
 
 def test_if_nothing_but_failures_was_seen_they_count_0():
     graph = None
-    with pytest.warns(covey.FailedPairsWarning):
+    with pytest.warns(FailedPairsWarning):
         graph = covey.neighbor_graph(X[:5], 2, lambda a, b: 1 / 0, on_error="lowest")
     assert graph.n_failed == 10
     assert (graph.similarities == 0).all()
@@ -171,14 +172,14 @@ def test_a_fit_that_may_not_fail_says_nothing_about_failures():
 
 def test_sharpened_counts_the_failures_of_its_inner_selector_once():
     sharpened = covey.Sharpened(covey.CRS(4, similarity=raises), on_error="lowest", random_state=0)
-    with pytest.warns(covey.FailedPairsWarning) as told:
+    with pytest.warns(FailedPairsWarning) as told:
         sharpened.fit(X, [number % 2 for number in X])
     assert len(told) == 1
     assert len(ODD) <= sharpened.n_failed_ <= 2 * len(ODD)
 
 
 def test_a_classifier_does_not_go_on_in_its_answers():
-    with pytest.warns(covey.FailedPairsWarning):
+    with pytest.warns(FailedPairsWarning):
         model = covey.NearestPrototypeClassifier(covey.CRS(4, similarity=raises, on_error="lowest")).fit(
             X, [number < 30 for number in X]
         )

@@ -20,10 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
-from covey.similarity.collect import collect
-from covey.similarity.fingerprints import data_fingerprint, similarity_fingerprint
-from covey.similarity.named import resolve
-from covey.similarity.remembered import remembered
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
+from covey.similarity.pair_cache import remembered
+from covey.similarity.run import data_fingerprint, similarity_fingerprint
 
 
 def same_length(a, b):
@@ -333,8 +333,8 @@ RECEIVE = """
     import pickle, sys
     import numpy as np
     import covey
-    from covey.similarity.collect import collect
-    from covey.similarity.fingerprints import similarity_fingerprint
+    from covey.similarity.kinds.dispatch import collect
+    from covey.similarity.run import similarity_fingerprint
     {before}
     try:
         similarity = pickle.load(sys.stdin.buffer)

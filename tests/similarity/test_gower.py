@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 import covey
 from covey.dask import inputs
-from covey.similarity.collect import collect
+from covey.exceptions import FileFormatError
 from covey.similarity.collection import Collection
-from covey.similarity.named import resolve
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 from tests import reference
 from tests.damage import change_file
 from tests.forms import space_of
@@ -272,7 +273,7 @@ def test_a_damaged_model_is_refused(damage, tmp_path):
         DAMAGES[damage](content["content"]["NearestPrototypeClassifier"]["state"]["representatives_"]["MixedRows"])
 
     change_file(tmp_path / "model.covey", change)
-    with pytest.raises(covey.FileFormatError):
+    with pytest.raises(FileFormatError):
         covey.load(tmp_path / "model.covey")
 
 

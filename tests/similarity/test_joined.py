@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.similarity.collect import collect
 from covey.similarity.collection import Collection
-from covey.similarity.named import resolve
-from covey.similarity.remembered import remembered
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
+from covey.similarity.pair_cache import remembered
 from tests.forms import COSINES, plain_cosine
 
 ROWS = np.random.default_rng(0).integers(0, 4, (30, 5)).astype(float)

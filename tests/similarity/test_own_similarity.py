@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.similarity.named import MEASURES, NAMED
+from covey.exceptions import FileFormatError
+from covey.similarity.measures import MEASURES, NAMED
 from tests import reference
 from tests.forms import space_of
 
@@ -131,9 +132,7 @@ def test_a_name_that_is_not_registered_any_more_is_asked_for(tmp_path):
     model = covey.NearestPrototypeClassifier(covey.CRS(3, similarity="my dice")).fit(DENSE, DENSE[:, 1])
     covey.save(model, tmp_path / "model")
     del NAMED["my dice"], MEASURES["my dice"]
-    with pytest.raises(
-        covey.FileFormatError, match=r"holds the similarity 'my dice', .* covey.register_similarity first"
-    ):
+    with pytest.raises(FileFormatError, match=r"holds the similarity 'my dice', .* covey.register_similarity first"):
         covey.load(tmp_path / "model")
     with pytest.raises(ValueError, match=r"similarity 'my dice' is not registered in this program"):
         model.predict(DENSE)

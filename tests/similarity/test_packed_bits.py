@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from sklearn.model_selection import cross_val_predict
 
 import covey
-from covey.similarity import bit_rows
-from covey.similarity.bit_rows import BitRows
-from covey.similarity.bits import PackedBits
-from covey.similarity.collect import collect
+from covey.exceptions import FileFormatError
 from covey.similarity.collection import Collection
-from covey.similarity.named import MEASURES, NAMED, resolve
+from covey.similarity.kinds import bits as bit_rows
+from covey.similarity.kinds.bits import BitRows
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import MEASURES, NAMED, resolve
+from covey.similarity.packed_bits import PackedBits
 from tests.damage import change_file
 
 JACCARD = resolve("jaccard")
@@ -307,5 +308,5 @@ def test_a_damaged_model_of_packed_bits_is_refused(tmp_path, damage):
     model_file(tmp_path / "model")
     covey.load(tmp_path / "model")
     change_file(tmp_path / "model", DAMAGE[damage])
-    with pytest.raises(covey.FileFormatError, match="model"):
+    with pytest.raises(FileFormatError, match="model"):
         covey.load(tmp_path / "model")

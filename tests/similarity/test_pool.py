@@ -14,8 +14,9 @@ from rapidfuzz.distance import Levenshtein
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import covey
+from covey.exceptions import UnpicklableSimilarityWarning
 from covey.runtime.executor import Executor
-from covey.similarity import pool
+from covey.similarity.calls import pool
 from tests.forms import space_of
 from tests.persistence.test_persistence import WORDS, letters
 
@@ -195,7 +196,7 @@ def locked_batch():
 def test_what_cannot_be_sent_stays_in_one_process_with_one_warning(eager, similarity, reason):
     y = np.arange(80) % 4
     alone = covey.NearestPrototypeClassifier(covey.CRS(3, similarity=similarity)).fit(words(80), y)
-    with pytest.warns(covey.OneProcessWarning, match=reason) as told:
+    with pytest.warns(UnpicklableSimilarityWarning, match=reason) as told:
         model = covey.NearestPrototypeClassifier(covey.CRS(3, similarity=similarity, n_jobs=2)).fit(words(80), y)
     assert len(told) == 1
     assert model.selector_.sample_indices_.tolist() == alone.selector_.sample_indices_.tolist()

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
-from covey.similarity.remembered import PairTable, RememberedCollection, remembered
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
+from covey.similarity.pair_cache import PairTable, RememberedCollection, remembered
 from tests.forms import WORDS, Counted, letters, similarity_matrix
 
 RNG = np.random.default_rng(0)

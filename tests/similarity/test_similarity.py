@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import covey
-from covey.similarity.collect import collect
-from covey.similarity.named import DISTANCES, MEASURES, resolve, similarity_names
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds.rows import CsrRows
+from covey.similarity.kinds.strings import MODULES
+from covey.similarity.measures import DISTANCES, MEASURES, resolve, similarity_names
 from covey.similarity.names import MIXED, STRINGS
-from covey.similarity.remembered import RememberedCollection
-from covey.similarity.rows import CsrRows
-from covey.similarity.spaces.strings import MODULES
+from covey.similarity.pair_cache import RememberedCollection
 from tests import reference
 from tests.forms import letters, space_of
 

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
-from covey.similarity.collect import collect
-from covey.similarity.named import resolve
-from covey.similarity.spot_check import ASKED_AGAIN, CHECKED_PAIRS, FEWEST_PAIRS, MOST_SHARE
+from covey.exceptions import AsymmetryWarning, NondeterminismWarning
+from covey.similarity.calls.spot_check import ASKED_AGAIN, CHECKED_PAIRS, FEWEST_PAIRS, MOST_SHARE
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import resolve
 
 N = 60  # objects make 1770 pairs
 MESSAGE = re.compile(
@@ -52,7 +53,7 @@ def told_by(fit):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         result = fit()
-    doubts = covey.AsymmetryWarning, covey.NondeterminismWarning
+    doubts = AsymmetryWarning, NondeterminismWarning
     return result, [str(warning.message) for warning in told if warning.category in doubts]
 
 

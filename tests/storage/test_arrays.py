@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import covey
-from covey.storage.arrays import pack_arrays, unpack_arrays
+from covey.exceptions import FileFormatError
+from covey.storage.archive import pack_arrays, unpack_arrays
 
 RECORD = {"text": "ä", "number": 1.5, "nothing": None, "list": [1, [2]]}
 ARRAYS = {"a": np.arange(6).reshape(2, 3), "b": np.array([1.5, np.nan]), "c": np.empty((0, 4), np.int32)}
@@ -39,7 +39,7 @@ def test_mutated_bytes_are_read_or_refused(data):
     content = bytes(content[: data.draw(st.integers(0, len(content)))])
     try:
         record, arrays = unpack_arrays(content)
-    except covey.FileFormatError:
+    except FileFormatError:
         return
     assert isinstance(record, dict)
     assert sum(array.nbytes for array in arrays.values()) <= len(content)
@@ -48,5 +48,5 @@ def test_mutated_bytes_are_read_or_refused(data):
 @pytest.mark.parametrize("shape", ["[1e9]", "[1000000000000]", "[-1]", "[true]", '["3"]', "7"])
 def test_a_shape_that_cannot_be_is_refused_without_taking_memory(shape):
     text = f'{{"record": {{}}, "arrays": [["a", "<f8", {shape}]]}}'.encode()
-    with pytest.raises(covey.FileFormatError, match="damaged"):
+    with pytest.raises(FileFormatError, match="damaged"):
         unpack_arrays(len(text).to_bytes(4, "little") + text + b"\0" * 8)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from covey.storage.delimiter import delimiter_of
+from covey.storage.text import delimiter_of
 
 
 @pytest.mark.parametrize(

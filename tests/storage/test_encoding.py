@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.storage.encoding import encoding_of, undecodable, with_marks
+from covey.storage.text import encoding_of, undecodable, with_marks
 
 PROSE = {
     "cp1250": "Příliš žluťoučký kůň úpěl ďábelské ódy, řekl šípek v České Třebové.\n",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import covey
+from covey.exceptions import FileFormatError
 from covey.storage.journal import CHECKSUM, HEADER, SIGNATURE, Journal
 
 BLOCKS = [(1, b"about"), (2, b""), (3, os.urandom(100)), (7, b"last")]
@@ -88,7 +88,7 @@ def test_damage_that_intact_blocks_follow_is_refused_and_the_file_is_left_alone(
     content = bytearray(path.read_bytes())
     content[len(SIGNATURE) + OVERHEAD] ^= 1  # in the first block
     path.write_bytes(content)
-    with pytest.raises(covey.FileFormatError, match=f"is damaged at byte {len(SIGNATURE)}, and more follows"):
+    with pytest.raises(FileFormatError, match=f"is damaged at byte {len(SIGNATURE)}, and more follows"):
         read(path)
     assert path.read_bytes() == content
 
@@ -99,14 +99,14 @@ def test_any_bytes_are_a_journal_or_refused(content, tmp_path_factory):
     path.write_bytes(SIGNATURE + content)
     try:
         blocks = read(path)
-    except covey.FileFormatError:
+    except FileFormatError:
         return
     assert read(path) == blocks
 
 
 def test_another_file_is_refused_and_left_alone(path):
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(covey.FileFormatError, match="is no checkpoint of covey; choose another name"):
+    with pytest.raises(FileFormatError, match="is no checkpoint of covey; choose another name"):
         Journal(path)
     assert path.read_text() == "a,b\n1,2\n"
 

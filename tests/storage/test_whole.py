@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.storage.whole import check_target, whole
+from covey.storage.atomic import check_target, whole
 
 
 def mode_of(path):

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from covey.cli.declaration import typer
 from covey.cli.options import OBJECTS, READING, RUN
-from covey.cli.selection import BESIDE, CARE, CHOICE, CLUSTER
+from covey.cli.select.options import BESIDE, CARE, CHOICE, CLUSTER
 from covey.cli.terminal import visible
+from covey.cli.typer_dataclasses import typer
 
 PANELS = (None, CHOICE, BESIDE, OBJECTS, READING, RUN, CARE, CLUSTER)
 """The order in which panels are shown; the first is the one of options without a panel."""

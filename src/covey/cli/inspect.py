@@ -6,16 +6,16 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from covey.cli.declaration import argument, option
+from covey.cli.errors import MisuseError
+from covey.cli.files.block import STANDARD, bytes_in, name_of
 from covey.cli.files.formats import Format
 from covey.cli.files.paths import check_model, check_output
-from covey.cli.files.standard import STANDARD, bytes_in, name_of
-from covey.cli.misuse import MisuseError
 from covey.cli.options import OUT_FORMATS, RUN, Replacing
 from covey.cli.terminal import cell, show, show_some, visible
+from covey.cli.typer_dataclasses import argument, option
 
 if TYPE_CHECKING:
-    from covey.cli.model import Model
+    from covey.cli.model_file import Model
 
 TITLES = {
     "label": "label",
@@ -79,7 +79,7 @@ def inspect(inspection: Inspection, replacing: Replacing) -> None:
     """
     out = inspection.out or STANDARD
     check_output(out, inspection.out_form, as_table=True, force=replacing.force)
-    from covey.cli.model import read_model
+    from covey.cli.model_file import read_model
     from covey.persistence.loading import ModelFile
     from covey.rejection import missing_bars
 
@@ -107,7 +107,7 @@ def inspect(inspection: Inspection, replacing: Replacing) -> None:
 def _list(model: "Model", inspection: Inspection, force: bool) -> None:
     """Show the representatives on a terminal, or write all of them."""
     from covey.cli.files.writing import writer
-    from covey.cli.representatives import representatives_of
+    from covey.cli.model_file import representatives_of
 
     frame = representatives_of(model)
     if inspection.as_json:

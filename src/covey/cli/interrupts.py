@@ -13,7 +13,8 @@ So the process of a command has three phases, each with a handler of the signal.
 
 1. While the command is being imported, an interrupt ends the process at once (`early.py`).
 2. Inside `interruptible`, an interrupt is noted, and KeyboardInterrupt is raised. If a library swallows it, the next
-   step of the work raises it again (`runtime/steps.py`), and so does the end of the next file (`storage/whole.py`). If
+   step of the work raises it again (`runtime/interruptible.py`), and so does the end of the next file
+   (`storage/atomic.py`). If
    something else is raised instead, the note tells that it was an interrupt.
 3. After that, an interrupt is only noted. `leave` does what the interpreter does at its end, and then ends the process
    with the exit code that the note asks for, without another step.
@@ -34,13 +35,13 @@ from contextlib import contextmanager, suppress
 from typing import Any, Never
 
 from covey.cli.early import EXIT_CODE, end_at_once
-from covey.runtime.steps import Interrupt
+from covey.runtime.interruptible import Interrupt
 
 WITH_FORCE = "run the same command again with --force"
 """What to do if a command that writes several files was stopped when some were in their places."""
 PATIENCE = 2.0
 """How many seconds pass before a further Ctrl-C breaks off the cleaning up. This is how soon the work itself stops
-(`runtime/steps.py`)."""
+(`runtime/interruptible.py`)."""
 
 
 class LastWords:
@@ -128,7 +129,7 @@ def verdict(code: int) -> int:
 
 def _what_became() -> str:
     from covey.runtime.wording import some_of
-    from covey.storage.whole import files_in_place
+    from covey.storage.atomic import files_in_place
 
     files = files_in_place(LastWords.since)
     written = f"; {some_of(files)} {'was' if len(files) == 1 else 'were'} written" if files else ""

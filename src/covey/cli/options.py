@@ -9,14 +9,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from covey.cli.declaration import argument, option, typer
+from covey.cli.errors import MisuseError
+from covey.cli.files.block import STANDARD
+from covey.cli.files.dialect import Style
 from covey.cli.files.formats import Format, format_of
 from covey.cli.files.paths import check_there
-from covey.cli.files.standard import STANDARD
-from covey.cli.files.style import Style
-from covey.cli.listing import listed
-from covey.cli.misuse import MisuseError
-from covey.cli.similarities import OF_TEXTS, OWN, check_named, in_words
+from covey.cli.similarity_option import OF_TEXTS, OWN, check_named, in_words
+from covey.cli.terminal import listed
+from covey.cli.typer_dataclasses import argument, option, typer
 from covey.storage.limits import FREE, MOST_RATIO, OPTION, unpacking_at_most
 
 OBJECTS, READING, RUN = "What the objects are", "How the file is read", "How it runs"

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from covey.cli.declaration import argument, option
 from covey.cli.interrupts import unfinished
 from covey.cli.options import Running
 from covey.cli.terminal import log_to_terminal, visible
+from covey.cli.typer_dataclasses import argument, option
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def reproduce(reproduction: Reproduction, running: Running) -> None:
     Example: `covey reproduce --quick results`
     """
     from covey.experiments.paper import reproduce as experiments
-    from covey.storage.whole import check_folder
+    from covey.storage.atomic import check_folder
 
     log_to_terminal(running.quiet)
     check_folder(reproduction.folder)

@@ -6,8 +6,11 @@ are all control characters, marks of the direction of writing, and characters wi
 
 Rows and JSON that are written to standard output are for other programs and hold the data unchanged. Only where it is a
 terminal, they are escaped, too.
+
+Lists in the value of one option.
 """
 
+import csv
 import logging
 import re
 import shutil
@@ -147,3 +150,15 @@ def show_traceback(kind: type[BaseException], error: BaseException, trace: Trace
     """Print where an error happened, line by line; this takes the place of `sys.excepthook`."""
     for line in "".join(traceback.format_exception(kind, error, trace)).splitlines():
         say(line)
+
+
+def listed(values: str | None) -> list[str]:
+    """Return the values that the user has separated by commas. A value that holds a comma stands in double quotes.
+
+    Examples
+    --------
+    >>> listed('a, "b,c"')
+    ['a', 'b,c']
+    """
+    rows = csv.reader([values or ""], skipinitialspace=True)
+    return [value.strip() for row in rows for value in row if value.strip()]

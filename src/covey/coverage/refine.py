@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from covey.arrays import Flags, Integers
-from covey.runtime.steps import in_steps
+from covey.runtime.interruptible import in_steps
 
 STEPS = 10
 """How many steps are made per object. More steps take longer and never make the result larger. With 10, prototypes of

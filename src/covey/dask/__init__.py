@@ -16,7 +16,7 @@ Data goes through the files in this order. The *driver* is the process that call
 2. `engine.py` is the only file that talks to Dask: it submits tasks and waits for them.
 3. `inputs.py` reads X and y, `plan.py` decides which clusters are packed together and which are cut into shards.
 4. `packs.py` is what workers do for small clusters.
-5. `large.py` fits a large cluster: `shards.py` makes its graph, and `coverage/rounds.py` picks its representatives.
+5. `large.py` fits a large cluster: `shards.py` makes its graph, and `coverage/shards.py` picks its representatives.
 6. `checkpoint.py` keeps the results of finished tasks in a folder.
 """
 

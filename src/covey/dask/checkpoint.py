@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.dask.engine import Engine
-from covey.runtime.disk import of_file
-from covey.runtime.extras import require
-from covey.storage.errors import FileFormatError
+from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import of_file
+from covey.runtime.libraries import require
 
 MANIFEST = "covey-checkpoint.json"
 """The file that says which data and parameters a folder belongs to."""

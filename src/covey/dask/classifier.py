@@ -13,20 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from covey import classifier as local
 from covey.arrays import Floats, Positions
+from covey.classifier import Explanation, check_how_many
 from covey.dask.crs import CRS, set_columns
 from covey.dask.engine import Engine, ambient_client
 from covey.dask.inputs import PartFacts, delayed_parts, held, is_dask, is_empty, read
-from covey.explanation import Explanation
-from covey.features import check_how_many
-from covey.graph.all_pairs import has_few_nonzero, sample
+from covey.graph.exact import has_few_nonzero, sample
 from covey.rejection import Seen, calibrated_bars, seen
 from covey.runtime.callbacks import tasks, with_callbacks
-from covey.runtime.extras import require
-from covey.selectors.fitting import whole_or_nothing
+from covey.runtime.libraries import require
+from covey.selectors.base import whole_or_nothing
 from covey.selectors.labels import exact_array
 from covey.selectors.routing import routed
 from covey.similarity.collection import Collection
-from covey.similarity.named import resolve
+from covey.similarity.measures import resolve
 
 
 class NearestPrototypeClassifier(local.NearestPrototypeClassifier):

@@ -16,14 +16,14 @@ from covey.dask.large import fit_large, n_evaluations_of_all
 from covey.graph.descent import SAMPLE_RATE, TOL
 from covey.graph.graph import GraphLike
 from covey.runtime.callbacks import tasks, with_callbacks
-from covey.runtime.extras import require
+from covey.runtime.libraries import require
 from covey.runtime.parameters import Interval
 from covey.selectors import crs as local
-from covey.selectors.fitting import whole_or_nothing
+from covey.selectors.base import whole_or_nothing
 from covey.selectors.labels import exact_array
-from covey.selectors.state import COUNT, FEATURES, NOT_SAVED, FittedState
-from covey.similarity.failures import OnError
-from covey.similarity.precautions import Path
+from covey.selectors.saved_state import COUNT, FEATURES, NOT_SAVED, FittedState
+from covey.similarity.calls.failures import OnError
+from covey.similarity.run import Path
 from covey.similarity.similarity import SimilarityLike
 
 SHARD_SIZE = 250_000

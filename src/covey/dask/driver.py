@@ -27,13 +27,12 @@ from covey.dask.packs import FittedPack, Pack, fit_pack, representatives_of
 from covey.dask.plan import Plan, plan
 from covey.dask.shards import LargeCluster, Shard
 from covey.prototype import Prototype
-from covey.runtime.random import generator
+from covey.runtime.parameters import generator
 from covey.similarity.collection import Collection
-from covey.similarity.content import object_hashes
-from covey.similarity.fingerprints import data_fingerprint, similarity_fingerprint
-from covey.similarity.hashing import scrambled
-from covey.similarity.named import resolve
-from covey.similarity.precautions import Path
+from covey.similarity.fingerprint import object_hashes
+from covey.similarity.hash_table import scrambled
+from covey.similarity.measures import resolve
+from covey.similarity.run import Path, data_fingerprint, similarity_fingerprint
 
 Unit = tuple[str, int, int]
 """What a piece is for: ("pack", its number, 0), or ("shard", the number of the cluster, that of the shard)."""

@@ -15,10 +15,10 @@ from weakref import WeakSet
 
 import numpy as np
 
-from covey.runtime.extras import require
+from covey.runtime.libraries import require
 from covey.runtime.progress import Bar, progress
 from covey.runtime.workers import large_tasks
-from covey.similarity import spot_check
+from covey.similarity.calls import spot_check
 from covey.similarity.space import Space
 
 REPORTS = 100

@@ -16,14 +16,14 @@ from sklearn.base import BaseEstimator
 
 from covey.arrays import Integers
 from covey.dask.engine import Engine
-from covey.runtime.extras import require
+from covey.runtime.libraries import require
 from covey.runtime.wording import some_of
 from covey.selectors.labels import check_labels, clusters, label_values
-from covey.similarity.bits import PackedBits, are_packed
-from covey.similarity.collect import collect
 from covey.similarity.collection import Collection
 from covey.similarity.inputs import check_input, take_rows
-from covey.similarity.named import measure_of
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import measure_of
+from covey.similarity.packed_bits import PackedBits, are_packed
 from covey.similarity.similarity import Similarity
 
 PART = 10_000

@@ -3,7 +3,7 @@
 1. Each shard makes its neighbor graph (`link`), every pair of shards is merged (`merge_shards`), and each shard keeps
    the best of what its own graph and all of its merges have found (`fold`).
 2. The edges change places: those that lead to a range of rows come together (`coverage/shards.py`).
-3. The driver picks representatives in rounds (`coverage/rounds.py`). It holds one bit for each row of X, and what it
+3. The driver picks representatives in rounds (`coverage/shards.py`). It holds one bit for each row of X, and what it
    knows about representatives.
 4. Which representative covers which member is worked out on the workers, and stays there until somebody asks.
 """
@@ -17,8 +17,19 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Flags, Indices, Integers, Positions
-from covey.coverage.rounds import RowCover, cover_in_rounds
-from covey.coverage.shards import Bits, CoverShard, Facts, Piece, Proposal, Scale, covered_by, join_pieces, propose
+from covey.coverage.shards import (
+    Bits,
+    CoverShard,
+    Facts,
+    Piece,
+    Proposal,
+    RowCover,
+    Scale,
+    cover_in_rounds,
+    covered_by,
+    join_pieces,
+    propose,
+)
 from covey.coverage.shards import split_edges as split
 from covey.dask.checkpoint import Checkpoint
 from covey.dask.engine import Engine, lazy_rows, watched
@@ -43,10 +54,10 @@ from covey.graph.exact import nearest_across
 from covey.graph.lists import NeighborLists
 from covey.graph.merge import length_of_lists, merge
 from covey.prototype import Prototype
-from covey.runtime.extras import require
+from covey.runtime.libraries import require
 from covey.similarity.collection import Collection
 from covey.similarity.mean import as_threshold
-from covey.similarity.named import resolve
+from covey.similarity.measures import resolve
 from covey.similarity.sums import mean_of, total_of
 
 

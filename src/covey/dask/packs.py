@@ -9,7 +9,7 @@ import numpy as np
 from covey.arrays import Positions
 from covey.dask.engine import watched
 from covey.prototype import Prototype
-from covey.runtime.sizes import Sized
+from covey.runtime.memory import Sized
 from covey.selectors.cluster import Cluster
 from covey.similarity.collection import Collection
 

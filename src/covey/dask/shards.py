@@ -16,7 +16,7 @@ import numpy as np
 
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.graph.lists import NeighborLists
-from covey.runtime.sizes import Sized
+from covey.runtime.memory import Sized
 from covey.similarity.collection import Collection
 from covey.similarity.sums import added, mean_of
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from covey.storage.packed import open_packed
+from covey.storage.compression import open_packed
 
 SYSTEM = (Path("/usr/share/datasets"), Path("/usr/local/share/datasets"))
 """The system's data folders; Debian's packages of data sets install to the first."""

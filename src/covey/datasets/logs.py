@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from covey.exceptions import FileFormatError
 from covey.runtime.progress import progress
 from covey.runtime.wording import some_of
-from covey.storage.delimiter import delimiter_of
-from covey.storage.errors import FileFormatError, naming
-from covey.storage.packed import open_text
+from covey.storage.compression import open_text
+from covey.storage.errors import naming
+from covey.storage.text import delimiter_of
 
 DAY = 86_400
 """Seconds of a day."""

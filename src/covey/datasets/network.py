@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.arrays import Floats
-from covey.runtime.random import generator
+from covey.runtime.parameters import generator
 
 CLUSTERS = {
     "A": (1079, 0.58),

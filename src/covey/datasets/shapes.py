@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.runtime.random import generator
+from covey.runtime.parameters import generator
 
 Points = NDArray[np.float64]
 

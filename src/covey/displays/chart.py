@@ -9,18 +9,155 @@ sheet shows one of the two.
    so it gets a strip of its own below a gap.
 3. Words are written where there is room for them (room.py), and left out otherwise. The legend names everything that
    is drawn, and a browser shows what a point is to whoever points at it.
+
+Room for words in a drawing: a word is written where nothing else is, or not at all.
+
+Round numbers for the axes of a drawing.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
 from covey.displays.files import write_csv
-from covey.displays.room import BAR, LINE, Room, Word
-from covey.displays.ticks import decades, steps
+
+LETTER = 8.5
+"""About how many pixels a letter is wide, in bold and in a wide font: "recommended" takes 93 in DejaVu Sans."""
+ABOVE, BELOW = 10.0, 3.0
+"""How far letters reach above and below the line that they stand on, in pixels."""
+CLOSE = 2.0
+"""How near a word may come to a thin line, in pixels."""
+Box = tuple[float, float, float, float]
+"""The left, upper, right and lower edge of something, in pixels from the upper left corner."""
+Place = tuple[float, float, str]
+"""Where a word may be: x, the line that it stands on, and which part of it is at x: its "start", "middle" or "end"."""
+SHARE_BEFORE = {"start": 0.0, "middle": 0.5, "end": 1.0}
+"""Which share of a word is to the left of x."""
+NOTHING, LINE, BAR, SOLID = range(4)
+"""How much something is in the way of words. A word can be read across a line; across a bar, only a number can."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A text and the place that it has found, as `Place` describes it."""
+
+    text: str
+    x: float
+    y: float
+    side: str
+
+
+class Room:
+    """What is taken of a drawing, and what is free.
+
+    Examples
+    --------
+    >>> room = Room((0, 0, 100, 100))
+    >>> room.take((0, 20, 60, 60))
+    >>> room.word("k = 5", [(30, 40, "start"), (30, 80, "start")])
+    Word(text='k = 5', x=30, y=80, side='start')
+    >>> room.word("k = 7", [(30, 80, "start")]) is None
+    True
+    """
+
+    def __init__(self, inside: Box) -> None:
+        self._inside = inside
+        self._taken: list[tuple[Box, int]] = []
+
+    def take(self, box: Box, weight: int = SOLID) -> None:
+        """Take a part of the drawing for something; `weight` says how much it is in the way of words."""
+        self._taken.append((box, weight))
+
+    def take_line(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Take what is along a straight line."""
+        (x, y), (to_x, to_y) = start, end
+        n = 1 + int(math.dist(start, end) / (2 * CLOSE))
+        for at in range(n + 1):
+            here, there = x + at / n * (to_x - x), y + at / n * (to_y - y)
+            self.take((here - CLOSE, there - CLOSE, here + CLOSE, there + CLOSE), LINE)
+
+    def word(self, text: str, places: Iterable[Place], crossing: int = NOTHING) -> Word | None:
+        """Write a text at the first place where it has room, and take this place; None if it has room nowhere.
+
+        It may cross what is no more in the way than `crossing`, but goes where it crosses less, if it can.
+        """
+        inside = [(place, box) for place in places if _holds(self._inside, box := _box_of(text, place))]
+        for crossed in range(crossing + 1):
+            others = [other for other, weight in self._taken if weight > crossed]
+            for place, box in inside:
+                if not any(_overlap(box, other) for other in others):
+                    self.take(box)
+                    return Word(text, *place)
+        return None
+
+
+def _box_of(text: str, place: Place) -> Box:
+    x, y, side = place
+    left = x - SHARE_BEFORE[side] * LETTER * len(text)
+    return left, y - ABOVE, left + LETTER * len(text), y + BELOW
+
+
+def _holds(outer: Box, inner: Box) -> bool:
+    return outer[0] <= inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+FEW = 3
+"""With fewer numbers than this, an axis does not show its scale."""
+DIGITS = (1, 2, 5)
+"""The first digits of round numbers."""
+FINER_DIGITS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+"""The first digits of numbers that are a little less round, for axes on which there are too few of the others."""
+
+
+def decades(low: float, high: float, most: int) -> list[float]:
+    """Round numbers on a logarithmic axis, at most this many: 1, 2, 5, 10 ... if they fit.
+
+    A short axis has numbers between them, and a long one powers of ten.
+
+    Examples
+    --------
+    >>> decades(0.8, 30, 8), decades(0.8, 3000, 4)
+    ([1.0, 2.0, 5.0, 10.0, 20.0], [1.0, 10.0, 100.0, 1000.0])
+    """
+    few = len(_round_numbers(low, high, DIGITS)) < FEW
+    found: list[float] = []
+    for digits in (FINER_DIGITS, DIGITS) if few else (DIGITS, (1, 3), (1,)):
+        found = _round_numbers(low, high, digits)
+        if len(found) <= most:
+            return found
+    return found[:: -(-len(found) // most)]
+
+
+def _round_numbers(low: float, high: float, digits: Sequence[float]) -> list[float]:
+    """The numbers in a range that begin with these digits, ascending."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [value for power in powers for digit in digits if low <= (value := digit * 10.0**power) <= high]
+
+
+def steps(low: float, high: float, most: int) -> list[tuple[float, str]]:
+    """Round numbers at equal distances, about this many at most, written with as many digits as tell them apart.
+
+    Examples
+    --------
+    >>> [text for _, text in steps(0.47, 0.81, 4)]
+    ['0.5', '0.6', '0.7', '0.8']
+    """
+    smallest = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(smallest))
+    step = next((digit * power for digit in DIGITS if digit * power >= smallest), 10 * power)
+    digits = max(0, -math.floor(math.log10(step)))
+    return [
+        (number * step, f"{number * step:.{digits}f}")
+        for number in range(math.ceil(low / step), math.floor(high / step) + 1)
+    ]
+
 
 FAR = 1.0
 """A level that is further below all values than this many times their range gets a strip of its own."""

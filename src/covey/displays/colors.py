@@ -10,7 +10,7 @@ from colorsys import hls_to_rgb
 from dataclasses import dataclass
 from typing import Any
 
-from covey.runtime.extras import require
+from covey.runtime.libraries import require
 
 PageColors = Mapping[str, tuple[str, str]]
 """The colors of a page by their names, each for light and for dark paper."""

@@ -36,7 +36,7 @@ class CoverageDisplay:
 
     See Also
     --------
-    covey.PrototypeMapDisplay : Shows where the representatives lie.
+    covey.displays.PrototypeMapDisplay : Shows where the representatives lie.
 
     Examples
     --------

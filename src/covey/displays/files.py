@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from covey.storage.whole import whole
+from covey.storage.atomic import whole
 
 
 def write_csv(path: Path, titles: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -21,7 +21,7 @@ from covey.arrays import Floats, Indices, Positions
 from covey.graph.build import build, choose_method
 from covey.graph.exact import nearest
 from covey.graph.graph import NeighborGraph
-from covey.runtime.random import generator
+from covey.runtime.parameters import generator
 from covey.similarity.collection import Collection
 
 LARGEST_CORE = 2000

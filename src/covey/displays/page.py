@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from covey.displays.colors import PageColors
-from covey.displays.text import legible, legible_parts
-from covey.runtime.extras import require
-from covey.storage.whole import whole
+from covey.displays.drawing import legible, legible_parts
+from covey.runtime.libraries import require
+from covey.storage.atomic import whole
 
 FOLDER = Path(__file__).parent
 """Where templates, style sheets and scripts are."""

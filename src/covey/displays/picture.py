@@ -6,10 +6,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 
+from covey.displays.cards import inline
 from covey.displays.drawing import write_any_language
-from covey.displays.thumbnails import inline
-from covey.runtime.extras import require
-from covey.storage.whole import whole
+from covey.runtime.libraries import require
+from covey.storage.atomic import whole
 
 DOTS_PER_INCH = 150
 """The resolution of PNG files: a figure of ten inches is 1 500 pixels wide."""

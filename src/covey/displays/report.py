@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.displays.cards import png_address
 from covey.displays.colors import REPORT_PAGE
 from covey.displays.page import render, write_page
-from covey.displays.thumbnails import png_address
 from covey.runtime.wording import shortened
 
 LONGEST_LINE, MOST_LINES, MOST_ENTRIES = 90, 3, 5

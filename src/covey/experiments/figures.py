@@ -16,7 +16,7 @@ from covey.experiments.names import slug
 from covey.experiments.records import Record
 from covey.experiments.specs import Results
 from covey.experiments.tables import each_once, standard_error
-from covey.runtime.extras import require
+from covey.runtime.libraries import require
 
 SCORES = ("precision", "recall")
 SIGNIFICANT = 0.05

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from covey.runtime.disk import of_file
+from covey.runtime.file_errors import of_file
 
 FILE, QUICK_FILE = "records.jsonl", "quick.jsonl"
 """A quick run has a file of its own, because its records must not be taken for those of a full run."""

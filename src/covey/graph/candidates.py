@@ -19,10 +19,10 @@ from numba import njit
 
 from covey.arrays import Indices, Integers
 from covey.graph.lists import JOINED, NeighborLists
-from covey.graph.met import PairSet
+from covey.graph.pair_memory import PairSet
 from covey.runtime.executor import Executor
-from covey.runtime.prefetch import look_ahead
-from covey.similarity.hashing import scrambled
+from covey.similarity.hash_table import scrambled
+from covey.similarity.kernels import look_ahead
 
 CHUNK_ROWS = 8192
 """How many lists one task samples. A larger number leaves threads idle at the end, a smaller one costs more calls; no

@@ -11,7 +11,7 @@ import numpy as np
 
 from covey.arrays import Floats, Indices
 from covey.graph.lists import FRESH, WAITING, NeighborLists
-from covey.graph.met import PairSet, pair_set
+from covey.graph.pair_memory import PairSet, pair_set
 from covey.runtime.executor import BATCH
 from covey.similarity.space import RenumberedSpace, ScoredPairs, Space, UpperBounds
 

@@ -1,4 +1,7 @@
-"""The result of this stage: a neighbor graph, made here or read from a sparse matrix that was made elsewhere."""
+"""The result of this stage: a neighbor graph, made here or read from a sparse matrix that was made elsewhere.
+
+A graph that was made elsewhere, cut down to one cluster.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,12 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from covey.arrays import Floats, Indices
+from covey.arrays import Floats, Indices, Positions
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
 from covey.runtime.parameters import is_whole
-from covey.similarity.checkpoint_report import CheckpointReport
-from covey.similarity.matrices import check_csr, looks_like_distances
+from covey.similarity.checkpoint import CheckpointReport
+from covey.similarity.inputs import check_csr, looks_like_distances
 from covey.similarity.similarity import CONVERSIONS
 from covey.similarity.types import SparseMatrix
 
@@ -286,3 +289,29 @@ def check_graph(matrix: Any, from_distance: str | None = None) -> sp.csr_array:
     if from_distance is not None and csr.data.min(initial=0) < 0:
         raise ValueError(f"graph must not store negative distances, got {csr.data.min()}; leave from_distance out.")
     return csr
+
+
+def given_edges(graph: NeighborGraph | SparseMatrix) -> sp.csr_array:
+    """Return the edges of a finished graph that a user has passed."""
+    return graph.to_csr() if isinstance(graph, NeighborGraph) else check_graph(graph)
+
+
+def edges_among(edges: sp.csr_array, members: Positions, kinds: Positions) -> sp.csr_array:
+    """Return the edges among some of the objects, with equal ones merged.
+
+    Members with the same number in `kinds` (0, 1, ...) are equal and become one object, which has that number. It gets
+    the edges of all of them; where several lead to the same object, the most similar one is kept.
+    """
+    n_kinds = int(kinds.max()) + 1
+    kind_of = np.full(edges.shape[0], -1, dtype=np.int32)
+    kind_of[members] = kinds
+    part = edges[members]
+    a, b, values = np.repeat(kinds, np.diff(part.indptr)), kind_of[part.indices], part.data.astype(np.float64)
+    kept = (b >= 0) & (a != b)
+    a, b, values = a[kept], b[kept], values[kept]
+    if n_kinds < members.size:  # several members of one kind may have an edge to the same kind
+        order = np.lexsort((-values, b, a))
+        a, b, values = a[order], b[order], values[order]
+        best = np.append(True, (np.diff(a) != 0) | (np.diff(b) != 0))[: a.size]
+        a, b, values = a[best], b[best], values[best]
+    return sp.coo_array((values, (a, b)), shape=(n_kinds, n_kinds)).tocsr()

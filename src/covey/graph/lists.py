@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices
-from covey.runtime.steps import MANY, in_steps
+from covey.runtime.interruptible import MANY, in_steps
 
 JOINED, WAITING, FRESH = 0, 1, 2
 """The states of an entry in NN-Descent: it was joined, it waits to be joined, or it came in during this round."""

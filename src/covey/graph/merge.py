@@ -18,10 +18,10 @@ import numpy as np
 from covey.arrays import Flags, Indices
 from covey.graph.descent import MANY, SMALLEST_LIST, Descent
 from covey.graph.evaluator import Evaluator
-from covey.graph.forest import plant_tree
 from covey.graph.lists import NeighborLists
-from covey.graph.met import CrossPairs, pair_set
+from covey.graph.pair_memory import CrossPairs, pair_set
 from covey.graph.recall import Recall
+from covey.graph.starts import plant_tree
 from covey.similarity.space import Space
 
 RANDOM_PARTNERS = 5

@@ -61,7 +61,7 @@ class Recall:
         Examples
         --------
         >>> import covey
-        >>> covey.Recall.of(0, 40.0).value, round(covey.Recall.of(2, 40.0).value, 2)
+        >>> covey.results.Recall.of(0, 40.0).value, round(covey.results.Recall.of(2, 40.0).value, 2)
         (1.0, 0.95)
         """
         from scipy.stats import chi2

@@ -9,7 +9,7 @@ fitted with a similarity of their own passes it again.
 
 - `saving.py` has `covey.save`; `loading.py` has `covey.load`, and `ModelFile` for those who need the notes, too.
 - `estimators.py` says which class a name means, and checks and makes estimators by what their classes declare
-  (`covey/selectors/state.py`). Nothing here knows a single selector or the classifier.
+  (`covey/selectors/saved_state.py`). Nothing here knows a single selector or the classifier.
 - `values.py` turns plain values into JSON and arrays, and back; `records.py` lists the dataclasses among them, and
   `similarities.py` does the same for similarities.
 - `format.py` has what can be seen of a file from outside; `old/` reads the formats of earlier versions.

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 import covey
 from covey.persistence.format import UnknownNameError
 from covey.selectors.base import Selector
-from covey.selectors.state import NOT_SAVED, Rule, check_facts, check_fields, declared, declared_facts
+from covey.selectors.saved_state import NOT_SAVED, Rule, check_facts, check_fields, declared, declared_facts
 
 MOST_JOBS = 4096
 """No machine has more cores than this, and a file must not be able to start threads or processes without end."""

@@ -6,7 +6,7 @@ Nothing in a file is believed. These steps are taken, and each of them can refus
 2. What an older version of covey wrote is brought into the present format (`old/`).
 3. Parameters, state and notes become values (`values.py`); arrays are read when they are referred to.
 4. The estimator is made from its parameters, which pass the same validation as in `fit`. Its state must follow the
-   declarations of its class (`covey/selectors/state.py`), so that it works as an estimator that was fitted.
+   declarations of its class (`covey/selectors/saved_state.py`), so that it works as an estimator that was fitted.
 
 Whatever is wrong with a file raises `FileFormatError`.
 """
@@ -21,17 +21,17 @@ from pathlib import Path
 from reprlib import repr as shown
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
+from covey.exceptions import FileFormatError
 from covey.persistence.estimators import NEVER_SAVED, find_class, restored
 from covey.persistence.format import FORMAT, JSON, KEYS, LONGEST_CAUSE, UnknownNameError, check_depth, most_json
 from covey.persistence.old import format_1
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityReader, lacks_code
 from covey.persistence.values import Reader, tagged, typed
-from covey.runtime.disk import of_file
+from covey.runtime.file_errors import of_file
 from covey.selectors.base import Selector
 from covey.similarity.similarity import Similarity
 from covey.storage.archive import read_bytes
-from covey.storage.errors import FileFormatError
 
 if TYPE_CHECKING:
     from covey.classifier import NearestPrototypeClassifier

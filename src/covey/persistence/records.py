@@ -8,7 +8,7 @@ from covey.graph.graph import NeighborGraph
 from covey.graph.recall import Recall
 from covey.persistence.values import Record
 from covey.prototype import Prototype
-from covey.selectors.state import (
+from covey.selectors.saved_state import (
     COUNT,
     NUMBER,
     PROTOTYPE_FACTS,
@@ -19,8 +19,8 @@ from covey.selectors.state import (
     Rule,
     or_none,
 )
-from covey.similarity.missing import is_missing
-from covey.similarity.mixed import MISSING, MixedRows
+from covey.similarity.inputs import is_missing
+from covey.similarity.kinds.mixed import MISSING, MixedRows
 from covey.similarity.similarity import LARGEST_TERM
 
 

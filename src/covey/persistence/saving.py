@@ -19,8 +19,8 @@ from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityWriter
 from covey.persistence.values import Writer, refusing
 from covey.storage.archive import write_member
+from covey.storage.atomic import whole
 from covey.storage.limits import justified
-from covey.storage.whole import whole
 
 
 def save(estimator: Any, path: str | os.PathLike[str] | BinaryIO, notes: Any = None) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from covey.persistence.format import UnknownNameError
 from covey.persistence.values import tagged, typed
-from covey.selectors.state import Rule, check_fields
-from covey.similarity.named import from_distance, resolve, similarity_names
+from covey.selectors.saved_state import Rule, check_fields
+from covey.similarity.measures import from_distance, resolve, similarity_names
 from covey.similarity.similarity import CONVERSIONS, Similarity
 
 WRAPPING = {

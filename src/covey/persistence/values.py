@@ -21,9 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.selectors.state import Facts, Rule, check_facts, check_fields
-from covey.similarity.bits import PackedBits
-from covey.similarity.matrices import check_csr
+from covey.selectors.saved_state import Facts, Rule, check_facts, check_fields
+from covey.similarity.inputs import check_csr
+from covey.similarity.packed_bits import PackedBits
 from covey.storage.archive import read_array
 from covey.storage.limits import justified
 

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.runtime.steps import FEW, in_steps, stop_if_abandoned, working_under, works_for_another
+from covey.runtime.interruptible import FEW, in_steps, stop_if_abandoned, working_under, works_for_another
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

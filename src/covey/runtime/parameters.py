@@ -2,12 +2,16 @@
 
 Truth values are none, although Python counts with them: ``size=True`` is nearly always a mistake for another
 parameter, and it would mean 1 in silence. An int that no float holds is no real number either.
+
+The one way from scikit-learn's `random_state` to NumPy's generators.
 """
 
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from sklearn.utils import _param_validation as scikit_learn
+from sklearn.utils import check_random_state
 
 
 class Interval(scikit_learn.Interval):
@@ -40,3 +44,16 @@ def is_whole(value: Any, least: int | None = None) -> bool:
     """Say whether a value is a whole number, and at least this large."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     return whole and (least is None or int(value) >= least)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a generator that is seeded by `random_state`. A RandomState instance is advanced, so that the next call
+    returns a different generator.
+    """
+    try:
+        state = check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state must be a seed, a RandomState or None, got {random_state!r}: {error}."
+        ) from error
+    return np.random.default_rng(state.randint(np.iinfo(np.int32).max))

@@ -23,7 +23,7 @@ from uuid import uuid4
 from joblib import wrap_non_picklable_objects
 from joblib.parallel import get_active_backend
 
-from covey.runtime.disk import of_file
+from covey.runtime.file_errors import of_file
 
 _last_read: tuple[str, Any] = ("", None)
 """The path and the content of the file that this worker has read last."""

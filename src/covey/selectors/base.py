@@ -1,35 +1,40 @@
 """What all selectors share: they take clusters, return prototypes, and have one fitted state.
 
 A selector of your own is a subclass of `Selector` that defines `select`.
+
+What `fit` methods have in common: each succeeds as a whole or changes nothing, and some take a collection as X.
+
+Which representative stands for each object: the choice of a selector, seen from the other side.
 """
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, ClassVar, Self
+from functools import partial, wraps
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from covey.arrays import Positions
+from covey.arrays import Floats, Positions
+from covey.graph.exact import nearest
 from covey.notebook import InNotebooks
 from covey.prototype import Prototype, check_local
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.executor import reaches_other_machines
+from covey.runtime.libraries import require
+from covey.runtime.parameters import generator
 from covey.runtime.progress import log_to_standard_error_if_nowhere, progress
-from covey.runtime.random import generator
+from covey.selectors.checkpointing import Finished
 from covey.selectors.cluster import Cluster
-from covey.selectors.finished import Finished
-from covey.selectors.fitting import takes_collection, whole_or_nothing
+from covey.selectors.constraints import Wishes, check_wishes
 from covey.selectors.labels import clusters
-from covey.selectors.members import members_of
-from covey.selectors.side_by_side import find_side_by_side
-from covey.selectors.state import (
+from covey.selectors.parallel import find_side_by_side
+from covey.selectors.saved_state import (
     COUNT,
     FEATURES,
     NOT_SAVED,
@@ -42,15 +47,86 @@ from covey.selectors.state import (
     has_indices_of_prototypes,
     names_fit_features,
 )
-from covey.selectors.wishes import Wishes, check_wishes
-from covey.similarity import precautions
+from covey.similarity import run
 from covey.similarity.checkpoint import Checkpoint
-from covey.similarity.collect import collect
 from covey.similarity.collection import Collection
 from covey.similarity.inputs import take_rows
-from covey.similarity.named import is_precomputed, resolve
-from covey.similarity.precautions import careful, seed_of
+from covey.similarity.kinds.dispatch import collect
+from covey.similarity.measures import is_precomputed, resolve
+from covey.similarity.run import careful, seed_of
 from covey.similarity.types import Labels, Objects
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def whole_or_nothing(fit: Method) -> Method:
+    """Decorate a `fit` so that the estimator keeps its former state if the fit fails or is interrupted."""
+
+    @wraps(fit)
+    def fit_whole(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return cast(Method, fit_whole)
+
+
+def takes_collection(fit: Method) -> Method:
+    """Decorate a `fit` that takes a prepared `Collection` as X, so that what is prepared is not prepared again."""
+    fit.takes_collection = True  # type: ignore[attr-defined]
+    return fit
+
+
+def fits_collection(selector: Any) -> bool:
+    """Say whether the `fit` of a selector takes a collection. Another one expects X as the user has passed it."""
+    return getattr(getattr(type(selector), "fit", None), "takes_collection", False) is True
+
+
+def members_of(selector: Any, collection: Collection) -> Any:
+    """Return a frame with a line for each object of a collection; see `covey.Selector.members`."""
+    pandas = require("pandas", "cli")
+    n = sum(prototype.members.size for prototype in selector.prototypes_.values())
+    if len(collection) != n:
+        raise ValueError(f"X must be what was passed to fit, which had {n} objects, got {len(collection)}.")
+    collection = collection.prepared()  # parts of it are compared with each other
+    labels = np.empty(n, dtype=object)
+    representatives, ranks, covered = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp), np.empty(n, dtype=bool)
+    similarities: Floats = np.empty(n)
+    n_jobs = getattr(selector, "n_jobs", None)
+    for prototype in selector.prototypes_.values():
+        rows = prototype.members
+        labels[rows] = [prototype.label] * rows.size
+        covered[rows] = prototype.covered_by >= 0
+        representatives[rows], similarities[rows] = _standing_for(collection, prototype, n_jobs)
+        order = np.argsort(prototype.indices)
+        ranks[rows] = 1 + order[np.searchsorted(prototype.indices, representatives[rows], sorter=order)]
+    columns = {
+        "row": np.arange(n),
+        "label": pandas.Series(labels).infer_objects(),
+        "representative": representatives,
+        "similarity": similarities,
+        "rank": ranks,
+        "covered": covered,
+    }
+    return pandas.DataFrame(columns)
+
+
+def _standing_for(collection: Collection, prototype: Prototype, n_jobs: int | None) -> tuple[Positions, Floats]:
+    """Return for each member the representative that stands for it, and how similar the two are."""
+    chosen = np.sort(prototype.indices)
+    space = collection.take(prototype.members).against(collection.take(chosen), n_jobs)
+    others = prototype.covered_by < 0
+    standing = np.where(others, 0, np.searchsorted(chosen, prototype.covered_by))
+    if others.any():
+        queries = collection.take(prototype.members[others]).against(collection.take(chosen), n_jobs)
+        standing[others] = nearest(queries, 1).indices[:, 0]
+    every = np.arange(prototype.members.size, dtype=np.int32)
+    return chosen[standing], space.score(every, standing.astype(np.int32))
+
 
 logger = logging.getLogger("covey")
 
@@ -340,13 +416,13 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
 
     def _precautions(self) -> dict[str, Any]:
         """Return the parameters of precautions that the selector has."""
-        return {name: getattr(self, name) for name in precautions.CONSTRAINTS if hasattr(self, name)}
+        return {name: getattr(self, name) for name in run.CONSTRAINTS if hasattr(self, name)}
 
     def _finished_parts(self, collection: Collection, groups: Groups, wishes: Wishes) -> Checkpoint | None:
         """Return the checkpoint if it keeps finished clusters. Refuse one that has those of another run."""
         asked = [{name: wish for name, wish in wishes.about(*group).items() if wish is not None} for group in groups]
         parameters = {"selector": type(self).__name__, **self.get_params()}
-        return precautions.finished_parts(collection, parameters, y=groups, wishes=[*filter(None, asked)])
+        return run.finished_parts(collection, parameters, y=groups, wishes=[*filter(None, asked)])
 
     def _report(self, collection: Collection) -> None:
         """Set what is known about failures and about the checkpoint."""

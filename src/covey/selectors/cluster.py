@@ -9,7 +9,7 @@ import numpy as np
 from covey.arrays import Floats, Integers, Positions
 from covey.prototype import Prototype
 from covey.similarity.collection import Collection
-from covey.similarity.equal import Distinct
+from covey.similarity.duplicates import Distinct
 from covey.similarity.space import Space
 
 

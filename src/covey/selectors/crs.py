@@ -8,25 +8,23 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
-from covey.coverage.greedy import GAINS, ORPHANS, cover, similarities_to_coverers
-from covey.graph.above import edges_and_mean
+from covey.coverage.cover import GAINS, ORPHANS, cover, similarities_to_coverers
 from covey.graph.build import METHODS, auto_neighbors, graph_and_mean
 from covey.graph.descent import SAMPLE_RATE, TOL
-from covey.graph.given import edges_among, given_edges
-from covey.graph.graph import GraphLike, NeighborGraph
+from covey.graph.graph import GraphLike, NeighborGraph, edges_among, given_edges
+from covey.graph.threshold import edges_and_mean
 from covey.prototype import Prototype
 from covey.runtime.callbacks import with_callbacks
 from covey.runtime.parameters import WHOLE, Interval
-from covey.selectors.base import Groups, Selection, Selector
+from covey.selectors.base import Groups, Selection, Selector, takes_collection, whole_or_nothing
 from covey.selectors.cluster import Cluster
-from covey.selectors.fitting import takes_collection, whole_or_nothing
-from covey.selectors.state import ROWS_OR_NONE
-from covey.selectors.wishes import Ranking, Wishes, check_wishes
-from covey.similarity import precautions
+from covey.selectors.constraints import Ranking, Wishes, check_wishes
+from covey.selectors.saved_state import ROWS_OR_NONE
+from covey.similarity import run
+from covey.similarity.calls.failures import OnError
 from covey.similarity.collection import Collection
-from covey.similarity.failures import OnError
 from covey.similarity.mean import as_threshold, mean_similarity
-from covey.similarity.precautions import Path
+from covey.similarity.run import Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 from covey.similarity.types import Labels, Objects
@@ -86,7 +84,7 @@ class CRS(Selector):
     on_error : {"raise", "lowest"}, default="raise"
         What happens if the similarity fails for a pair: if it raises an error, returns no finite number, or exceeds
         `timeout`. "raise" ends the fit with an error that names the two objects. With "lowest" the pair counts as
-        similar as the least similar pair before it, and a `covey.FailedPairsWarning` tells how many there were.
+        similar as the least similar pair before it, and a `covey.exceptions.FailedPairsWarning` says how many.
     timeout : float or None, default=None
         How many seconds one evaluation of a function of your own may take. The function is then called in processes of
         its own, which are ended if they take longer. A batched function gets this time for each batch.
@@ -126,7 +124,7 @@ class CRS(Selector):
     RuntimeError
         At `fit`, if a function of your own raises an error for a pair, or takes longer than `timeout`. The message
         names the two objects.
-    OtherRunError
+    CheckpointMismatchError
         At `fit`, if the checkpoint was made with other data, another similarity or other parameters.
 
     Warns
@@ -136,7 +134,7 @@ class CRS(Selector):
     UserWarning
         If there are fewer objects to select than `size` asks for. Equal objects are one, and neither outliers nor
         objects of weight 0 that cover nothing are selected.
-    AsymmetryWarning, NondeterminismWarning, OneProcessWarning, FailedPairsWarning
+    AsymmetryWarning, NondeterminismWarning, UnpicklableSimilarityWarning, FailedPairsWarning
         If a function of your own does not do what it is taken to do. Each says what to change.
 
     See Also
@@ -187,7 +185,7 @@ class CRS(Selector):
         "refine": ["boolean"],
         "sample_rate": [Interval(Real, 0, 1, closed="right")],
         "tol": [Interval(Real, 0, 1, closed="both")],
-        **precautions.CONSTRAINTS,
+        **run.CONSTRAINTS,
         "random_state": ["random_state"],
         "n_jobs": [WHOLE, None],
         "verbose": ["verbose"],

@@ -11,6 +11,8 @@
 The iteration ends. A medoid never leaves its group, so that the number of groups only grows, and as long as no group is
 opened, the sum of the similarities to the medoids only grows as well. Rounding could still make the medoids alternate
 between choices of equal sums. This is recognised, because a set of medoids then occurs again.
+
+The similarities that an algorithm has evaluated before, so that asking for a pair again costs nothing.
 """
 
 from collections.abc import Iterator
@@ -24,18 +26,73 @@ from sklearn.utils._param_validation import StrOptions
 
 from covey.arrays import Floats, Indices, Integers
 from covey.prototype import Prototype
+from covey.runtime.memory import check_fits
 from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster
-from covey.selectors.delta_medoids_pairs import BLOCK, EvaluatedSimilarities
-from covey.selectors.state import COUNT, Facts, FittedState, Rule
-from covey.selectors.wishes import Wishes
-from covey.similarity import precautions
-from covey.similarity.failures import OnError
+from covey.selectors.constraints import Wishes
+from covey.selectors.saved_state import COUNT, Facts, FittedState, Rule
+from covey.similarity import run
+from covey.similarity.calls.failures import OnError
 from covey.similarity.mean import as_threshold, mean_similarity
-from covey.similarity.precautions import Path
+from covey.similarity.run import Path
 from covey.similarity.similarity import SimilarityLike
+from covey.similarity.space import ScoredPairs, Space
 from covey.similarity.sums import SHRUNK
+
+BLOCK = 1 << 20
+"""About how many similarities are looked up at a time. They take 8 MB; a smaller number would cost more calls."""
+
+
+class EvaluatedSimilarities:
+    """The similarities of a space. Each is evaluated when it is first asked for, and kept.
+
+    They take 8 bytes a pair: 4 n^2 bytes if the space is symmetric, and 8 n^2 otherwise. If they cannot fit into
+    memory, the error ends with the `remedy`.
+    """
+
+    def __init__(self, space: Space, remedy: str) -> None:
+        self.space = space
+        size = space.n_pairs if space.symmetric else space.n_left**2
+        check_fits(8 * size, f"Keeping the similarities of {space.n_left} objects", remedy)
+        self._values = np.full(size, np.nan)
+
+    def admit(self, pairs: ScoredPairs) -> None:
+        """Add pairs that were scored elsewhere."""
+        self._values[self._places(pairs.i, pairs.j)] = pairs.forward
+        self._values[self._places(pairs.j, pairs.i)] = pairs.backward
+
+    def of(self, i: Indices, j: Indices) -> Floats:
+        """Return the similarities s(i[t], j[t]) of different objects."""
+        places = self._places(i, j)
+        missing = np.flatnonzero(np.isnan(self._values[places]))
+        if missing.size:
+            missing = missing[np.unique(places[missing], return_index=True)[1]]
+            a, b = i[missing], j[missing]
+            if self.space.symmetric:  # always scored from the lower to the higher number
+                a, b = np.minimum(a, b), np.maximum(a, b)
+            self._values[places[missing]] = self.space.score(a, b)
+        return self._values[places]
+
+    def block(self, i: Indices, j: Indices, itself: float) -> Floats:
+        """Return the matrix of s(i[a], j[b]), with `itself` where both are the same object."""
+        values = np.full((i.size, j.size), itself)
+        different = i[:, None] != j
+        a, b = np.nonzero(different)
+        values[different] = self.of(i[a], j[b])
+        return values
+
+    def _places(self, i: Indices, j: Indices) -> Integers:
+        """Return where the similarity of each pair is kept.
+
+        If the space is symmetric, both directions have one place.
+        """
+        n = self.space.n_left
+        if not self.space.symmetric:
+            return i.astype(np.int64) * n + j
+        low, high = np.minimum(i, j).astype(np.int64), np.maximum(i, j)
+        return low * (2 * n - low - 1) // 2 + high - low - 1
+
 
 BATCH = 256
 """How many objects are compared with all representatives at a time. A larger number makes fewer calls and longer
@@ -146,7 +203,7 @@ class DeltaMedoids(Selector):
         "strict": ["boolean"],
         "one_shot": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        **precautions.CONSTRAINTS,
+        **run.CONSTRAINTS,
         "random_state": ["random_state"],
         "n_jobs": [WHOLE, None],
         "verbose": ["verbose"],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from covey.arrays import Flags, Positions
-from covey.similarity.missing import first_marked, missing_in, refuse_masked
+from covey.similarity.inputs import first_marked, missing_in, refuse_masked
 
 
 def check_labels(y: Any, n: int) -> NDArray[Any]:

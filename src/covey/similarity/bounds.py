@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices
 from covey.runtime.executor import Executor
-from covey.runtime.prefetch import look_ahead
+from covey.similarity.kernels import look_ahead
 
 MARGIN = 1e-9
 """Room for the rounding of float64 sums, here and in the score itself, relative to the squared lengths of the rows. A

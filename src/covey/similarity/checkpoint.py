@@ -19,11 +19,14 @@ How a run goes on:
 
 Kept pairs do not depend on what they were evaluated for. So a run with other parameters, or with more objects, finds
 among them whatever it needs.
+
+What a checkpoint has done for a run, as the user sees it.
 """
 
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from reprlib import repr as shown
 from typing import Any, Self
 
@@ -31,11 +34,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Hashes, Integers, Positions
-from covey.similarity.checkpoint_report import CheckpointReport
+from covey.exceptions import CheckpointMismatchError, FileFormatError
 from covey.similarity.similarity import LARGEST
-from covey.storage.arrays import MOST_TEXT
-from covey.storage.errors import FileFormatError
+from covey.storage.archive import MOST_TEXT
 from covey.storage.journal import Journal
+
+
+@dataclass(frozen=True)
+class CheckpointReport:
+    """What a checkpoint has done for a run.
+
+    A fit with ``checkpoint=`` sets it as `checkpoint_`, and a `covey.NeighborGraph` has it as `checkpoint`.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    n_saved : int
+        How many of the evaluations of this run were looked up in the file, because an earlier run had made them.
+    n_new : int
+        How many pairs this run has evaluated that the file did not hold. It holds them now.
+    n_repeated : int
+        How many evaluations of this run were of pairs that the file held already: those of the spot check, which asks
+        some pairs twice, those that had failed before, and those of objects that are equal to others in another
+        cluster.
+    n_asked_again : int
+        How many kept pairs were evaluated again when the file was opened, to see whether the similarity is still the
+        same: five, or all if there are fewer. They are not among the evaluations of the run.
+    n_kept : int
+        How many pairs the file holds now.
+
+    See Also
+    --------
+    covey.CRS : Takes a checkpoint.
+    covey.exceptions.CheckpointMismatchError : Is raised if the file belongs to another run.
+
+    Notes
+    -----
+    For a function of your own, the evaluations of a run are ``n_saved + n_new + n_repeated``, which is `n_evaluations_`
+    of the selector. The function was really asked for ``n_new + n_repeated + n_asked_again`` pairs. The file held
+    ``n_kept - n_new`` pairs before. For a named similarity, such as cosine, the file holds finished clusters and no
+    pairs: `n_saved` evaluations were not made again, and the other numbers are 0.
+
+    Examples
+    --------
+    The second fit has one object more. It evaluates only the five pairs that are new:
+
+    >>> import covey, tempfile
+    >>> def nearness(a, b):
+    ...     return -abs(a - b)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for numbers in ([1, 2, 4, 8, 9], [1, 2, 4, 8, 9, 16]):
+    ...         selector = covey.CRS(2, similarity=nearness, checkpoint=f"{folder}/numbers").fit(numbers)
+    ...         told = selector.checkpoint_
+    ...         print(selector.n_evaluations_, told.n_saved, told.n_new, told.n_kept)
+    10 0 10 10
+    15 10 5 15
+    """
+
+    path: str
+    n_saved: int
+    n_new: int
+    n_repeated: int
+    n_asked_again: int
+    n_kept: int
+
 
 FORMAT = 1
 """The version of the blocks."""
@@ -50,33 +113,6 @@ that the limit only protects from a wrong name. The value is a matter of taste."
 
 Keys = NDArray[np.uint64]
 """Pairs of objects as numbers: that of the first object times 2^32, plus that of the second."""
-
-
-class OtherRunError(ValueError):
-    """A checkpoint was made with other data, with another similarity or with other parameters.
-
-    It is a ValueError. The message names the file and what is different. Choose another file, or remove the old one if
-    nobody needs it. A file that is refused keeps all its evaluations.
-
-    See Also
-    --------
-    covey.CRS : Says which runs may share a checkpoint.
-
-    Examples
-    --------
-    >>> import covey, tempfile
-    >>> def nearness(a, b):
-    ...     return -abs(a - b)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     selector = covey.CRS(2, similarity=nearness, checkpoint=f"{folder}/numbers").fit([1, 2, 4, 8])
-    ...     try:
-    ...         selector.fit([100, 200, 300])
-    ...     except covey.OtherRunError as error:
-    ...         print(str(error).partition(", but")[0])
-    checkpoint must be of the same data
-    """
-
-    names_file = True
 
 
 class Checkpoint:
@@ -143,7 +179,7 @@ class Checkpoint:
         """
         lost = int(np.sum(~np.isin(self._hashes, hashes)))
         if lost > MOST_LOST * self._hashes.size:
-            raise OtherRunError(
+            raise CheckpointMismatchError(
                 f"checkpoint must be of the same data, but {lost} of the {self._hashes.size} objects of {self.path!r} "
                 "are not in X; choose another file."
             )
@@ -196,7 +232,7 @@ class Checkpoint:
             before, now = json.loads(self._run), json.loads(text)
             texts = [{name: json.dumps(run[name]) for name in run} for run in (before, now)]  # 1 and 1.0 differ
             name = next(name for name in {**before, **now} if texts[0].get(name) != texts[1].get(name))
-            raise OtherRunError(
+            raise CheckpointMismatchError(
                 f"checkpoint must be of the same run, but {self.path!r} was made with another {shown(name)[1:-1]}: it "
                 f"has {shown(before.get(name))} and this run {shown(now.get(name))}; choose another file."
             )
@@ -247,7 +283,7 @@ class Checkpoint:
         if type(about.get("in_words")) is not str:
             raise self.damaged("it does not say in words which similarity it belongs to")
         if about.get("similarity") != fingerprint:
-            raise OtherRunError(
+            raise CheckpointMismatchError(
                 f"checkpoint must be of the same similarity, but {self.path!r} was made with another one, "
                 f"{about['in_words'][:200]!a}, and this is {in_words}; choose another file."
             )

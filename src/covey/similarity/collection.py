@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from covey.arrays import Floats, Hashes, Indices, Positions
-from covey.runtime.sizes import Sized
-from covey.similarity.bits import PackedBits
-from covey.similarity.content import code_fingerprint
-from covey.similarity.equal import Distinct
+from covey.runtime.memory import Sized
+from covey.similarity.duplicates import Distinct
+from covey.similarity.fingerprint import code_fingerprint
+from covey.similarity.packed_bits import PackedBits
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 

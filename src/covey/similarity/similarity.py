@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Floats
-from covey.similarity.failures import Failures, OnError
+from covey.similarity.calls.failures import Failures, OnError
 
 Kind = Literal["rows", "strings", "mixed", "objects", "batches", "matrix"]
 """What a similarity compares. This decides which class of collections holds X."""
@@ -153,8 +153,9 @@ class Similarity:
         Whether somebody has said if the similarity is symmetric. It is False for a plain function without an attribute
         ``symmetric``.
     trusted : bool
-        Whether a few pairs are *not* asked again to check what the function promises (see `covey.AsymmetryWarning` and
-        `covey.NondeterminismWarning`). It is True for a function with an attribute ``trusted`` that is true.
+        Whether a few pairs are *not* asked again to check what the function promises (see
+        `covey.exceptions.AsymmetryWarning` and `covey.exceptions.NondeterminismWarning`). It is
+        True for a function with an attribute ``trusted`` that is true.
     timeout : float or None
         How many seconds one evaluation may take. A selector sets it.
     failures : Failures or None

@@ -9,6 +9,8 @@ decide which pairs are worth scoring. The scores themselves come from `score`, s
 size or on the BLAS library.
 
 A space also carries the threads that may work on it, so that no later stage has to hand on a number of threads.
+
+Pairs of objects, drawn at random.
 """
 
 import threading
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices, Integers, Positions
 from covey.runtime.executor import Executor
-from covey.similarity.failures import Failures
+from covey.similarity.calls.failures import Failures
 
 INTERRUPTED_AFTER = 1024
 """How many pairs of a function that is not compiled are scored at most before `interrupt` is called. At a millisecond a
@@ -296,3 +298,17 @@ class RenumberedSpace(Space):
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         return self._space._evaluate(self._order[i], self._order[j])
+
+
+def draw_pairs(n: int, size: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
+    """Draw `size` different unordered pairs of n objects uniformly.
+
+    If `size` is the number of all pairs, return all of them in order.
+    """
+    n_pairs = n * (n - 1) // 2
+    codes = np.arange(n_pairs) if size == n_pairs else rng.choice(n_pairs, size, replace=False, shuffle=False)
+    # The pair (i, j) with i < j has the code j (j - 1) / 2 + i. The root may be off by one, because it is rounded.
+    j = ((1 + np.sqrt(1 + 8 * codes.astype(np.float64))) / 2).astype(np.int64)
+    j -= j * (j - 1) // 2 > codes
+    j += j * (j + 1) // 2 <= codes
+    return (codes - j * (j - 1) // 2).astype(np.int32), j.astype(np.int32)

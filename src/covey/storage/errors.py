@@ -3,28 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from covey.exceptions import FileFormatError
+
 LONGEST = 500
 """How many characters of what another library says are repeated. It may quote a whole file. The value is a matter of
 taste."""
-
-
-class FileFormatError(ValueError):
-    """A file is damaged, is not what it is said to be, or holds what no version of covey has written.
-
-    The message names the file and says what is wrong with it. It is a ValueError, and the only error that the content
-    of a file can raise, whatever is in it; `covey.load` runs no code of a file. A file that is not there raises
-    FileNotFoundError instead. Get the file again, or make it again by `covey.save`.
-
-    Examples
-    --------
-    >>> import io
-    >>> import covey
-    >>> try:
-    ...     model = covey.load(io.BytesIO(b"this is no model"))
-    ... except covey.FileFormatError as error:
-    ...     print(error)
-    'the given file' is no model, but another kind of file; pass what covey.save or covey select --model has written.
-    """
 
 
 @contextmanager

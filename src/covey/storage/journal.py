@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from covey.runtime.disk import of_file
-from covey.storage.errors import FileFormatError
-from covey.storage.whole import check_target, sync_folder
+from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import of_file
+from covey.storage.atomic import check_target, sync_folder
 
 SIGNATURE = b"covey journal 1\n"
 """The first bytes of a journal. The number is the version of the headers."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from covey.cli.files.standard import STANDARD
-from covey.storage.packed import PACKED
+from covey.cli.files.block import STANDARD
+from covey.storage.compression import PACKED
 
 
 @dataclass(frozen=True)

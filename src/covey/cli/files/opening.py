@@ -1,20 +1,69 @@
-"""The text of a file or of standard input, and the files that libraries read by themselves."""
+"""The text of a file or of standard input, and the files that libraries read by themselves.
+
+How a file is read and cut into blocks.
+
+What readers of several formats refuse: names that repeat, and files that would fill the memory with gaps.
+"""
 
 import logging
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from covey.cli.files.how import How
-from covey.cli.files.standard import STANDARD, name_of
-from covey.runtime.disk import of_file
-from covey.storage.encoding import encoding_of, with_marks
-from covey.storage.packed import PREFIX, open_text
+import numpy as np
+
+from covey.cli.files.block import STANDARD, name_of
+from covey.cli.files.dialect import Style
+from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import of_file
+from covey.runtime.progress import Bar
+from covey.storage.compression import PREFIX, open_text
+from covey.storage.limits import FREE, MOST_RATIO, OPTION, allowed
+from covey.storage.text import encoding_of, with_marks
+
+CELLS = 2_000_000
+"""About how many values a block holds: 2 million texts of a few characters take some 100 MB."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How a file is read.
+
+    Attributes
+    ----------
+    labels : str or None
+        The name of the array of labels in an .npz file, or the file of labels beside an .npy file.
+    base : int or None
+        The number of the first column in an svmlight file, 0 or 1; None if the file is to tell.
+    most_rows : int
+        The most rows of a block.
+    style : Style
+        How values are written.
+    bar : Bar or None
+        The progress bar that watches the reading.
+    whole : bool
+        Whether all rows are going to be held at once, so that a format which can hand them over without a copy need
+        not cut them into blocks.
+    """
+
+    labels: str | None
+    base: int | None
+    most_rows: int
+    style: Style = field(default_factory=Style)
+    bar: Bar | None = None
+    whole: bool = False
+
+    def n_rows(self, n_columns: int) -> int:
+        """Return how many rows of this many columns make a block."""
+        return int(np.clip(CELLS // max(n_columns, 1), 1, self.most_rows))
+
 
 logger = logging.getLogger("covey")
 
@@ -76,3 +125,33 @@ class _Rejoined(RawIOBase):
         self._prefix = self._prefix[len(buffer) :]
         buffer[: len(part)] = part
         return len(part)
+
+
+BYTES_OF_CELL = 8
+"""What a value of a table takes in memory at least: a float64, or a pointer to an object."""
+
+
+def check_names(where: str, names: Sequence[str]) -> None:
+    """Refuse two columns of the same name; `where` says which names these are."""
+    name, times = Counter(names).most_common(1)[0] if names else ("", 1)
+    if times > 1:
+        raise FileFormatError(f"{where}: two columns are called {name!r}; give each a name of its own.")
+
+
+def check_full_enough(path: str, n_rows: int, n_columns: int, n_values: int) -> None:
+    """Refuse rows that share so few columns that a table of them would be large and nearly empty."""
+    if n_rows * n_columns > max(FREE // BYTES_OF_CELL, MOST_RATIO * n_values):
+        raise FileFormatError(
+            f"{name_of(path)}: {n_rows} rows have {n_columns} different keys, but only {n_values} values; put what "
+            "differs from row to row into one column of profiles {key: number} and pass --profile."
+        )
+
+
+def check_width(path: str, width: int, size: int) -> None:
+    """Refuse more columns than a file of this size may have, since covey keeps a number or two for each of them."""
+    most = allowed(size) // BYTES_OF_CELL
+    if width > most:
+        raise FileFormatError(
+            f"{name_of(path)} numbers its columns or rows up to {width}, but a file of {size} bytes may have {most} "
+            f"at most; number them without large gaps, or pass a larger {OPTION} ({BYTES_OF_CELL} bytes for each)."
+        )

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from glob import glob, has_magic
 from pathlib import Path
 
+from covey.cli.errors import MisuseError
+from covey.cli.files.block import STANDARD
 from covey.cli.files.formats import Format, format_of
-from covey.cli.files.standard import STANDARD
-from covey.cli.misuse import MisuseError
-from covey.storage.packed import PACKED
-from covey.storage.whole import check_target
+from covey.storage.atomic import check_target
+from covey.storage.compression import PACKED
 
 OPTION = "--out-format"
 """The option that names the format of an output whose path does not say it."""

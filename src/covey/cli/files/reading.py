@@ -15,24 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from covey.cli.files.block import Block
-from covey.cli.files.checks import check_full_enough
-from covey.cli.files.delimited import read_delimited
+from covey.cli.errors import MisuseError
+from covey.cli.files.block import STANDARD, Block, name_of
+from covey.cli.files.csv import read_delimited
+from covey.cli.files.dialect import Style
+from covey.cli.files.excel import read_xlsx
 from covey.cli.files.formats import Format, format_of
-from covey.cli.files.how import How
-from covey.cli.files.json_array import read_json
-from covey.cli.files.jsonl import read_jsonl
-from covey.cli.files.npy import read_npy
-from covey.cli.files.npz import read_npz
+from covey.cli.files.json import read_json, read_jsonl
+from covey.cli.files.numpy import read_npy, read_npz
+from covey.cli.files.opening import How, check_full_enough
 from covey.cli.files.parquet import read_parquet
-from covey.cli.files.standard import STANDARD, name_of
-from covey.cli.files.style import Style
 from covey.cli.files.svmlight import read_svmlight
-from covey.cli.files.xlsx import read_xlsx
-from covey.cli.misuse import MisuseError
-from covey.runtime.extras import require
+from covey.exceptions import FileFormatError
+from covey.runtime.libraries import require
 from covey.runtime.progress import Bar, progress
-from covey.storage.errors import FileFormatError, naming
+from covey.storage.errors import naming
 
 MOST_ROWS = 20_000
 """The most rows of a block, unless the caller asks for fewer. It bounds the memory that long narrow files take."""

@@ -9,14 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.files.block import Block
-from covey.cli.files.checks import check_width
-from covey.cli.files.how import How
-from covey.cli.files.opening import open_input
-from covey.cli.files.standard import name_of
-from covey.storage.encoding import undecodable
-from covey.storage.errors import FileFormatError, first_line
-from covey.storage.packed import open_packed
+from covey.cli.files.block import Block, name_of
+from covey.cli.files.opening import How, check_width, open_input
+from covey.exceptions import FileFormatError
+from covey.storage.compression import open_packed
+from covey.storage.errors import first_line
+from covey.storage.text import undecodable
 
 LARGEST_EXACT = 2**53
 """Below this, float64 holds every whole number exactly."""

@@ -8,21 +8,20 @@ from typing import Any
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.files.block import Block
-from covey.cli.files.delimited import DelimitedWriter
+from covey.cli.files.block import STANDARD, STANDARD_OUTPUT, Block
+from covey.cli.files.columns import as_numbers
+from covey.cli.files.csv import DelimitedWriter
 from covey.cli.files.formats import Format
-from covey.cli.files.jsonl import JsonLinesWriter
-from covey.cli.files.npz import LABELS, write_npz
-from covey.cli.files.numbers import as_numbers
+from covey.cli.files.json import JsonLinesWriter
+from covey.cli.files.numpy import LABELS, write_npz
 from covey.cli.files.parquet import ParquetWriter
 from covey.cli.files.paths import check_output
-from covey.cli.files.standard import STANDARD, STANDARD_OUTPUT
 from covey.cli.files.svmlight import write_svmlight
 from covey.cli.terminal import VisibleOutput
-from covey.runtime.disk import of_file
-from covey.runtime.extras import require
-from covey.storage.packed import open_packed
-from covey.storage.whole import whole
+from covey.runtime.file_errors import of_file
+from covey.runtime.libraries import require
+from covey.storage.atomic import whole
+from covey.storage.compression import open_packed
 
 Writer = Callable[[Any], None]
 """A function that writes the rows of a frame below those of the frames before."""

@@ -8,8 +8,8 @@ from covey.experiments.methods import BASELINES, crs
 from covey.experiments.names import crs_name
 from covey.experiments.paper.names import DESCENT_KS, EXACT_KS, SAME_SIZE, SELECTIVE, by_descent
 from covey.experiments.specs import Method
+from covey.selectors.baselines import RandomSelector
 from covey.selectors.crs import CRS
-from covey.selectors.simple import RandomSelector
 
 
 class RandomOfSameSize(RandomSelector):

@@ -13,7 +13,7 @@ from covey.experiments.paper.names import BLOBS, EMAIL, FASHION, NETWORK, NEWS, 
 from covey.experiments.paper.printed import TABLE_1
 from covey.experiments.specs import Problem, Split
 from covey.similarity.inputs import take_rows
-from covey.similarity.named import from_distance
+from covey.similarity.measures import from_distance
 
 SMALLEST = 10
 """Smaller clusters are left out, as in the paper."""

@@ -1,0 +1,1 @@
+"""`covey classify`: answers, and their scores if the right labels are known."""

@@ -1,0 +1,1 @@
+"""`covey select`: options, rules, load, fit, write."""

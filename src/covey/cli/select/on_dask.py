@@ -1,0 +1,235 @@
+"""Selection on a Dask cluster, for `covey select --dask`.
+
+Workers read the parts of a table themselves. This process reads their metadata, the first rows to warn about, and in
+the end the selected rows. What has to be known of all rows comes from the workers, a few numbers from each part: which
+columns hold numbers, the range of each column, and in how many texts each word occurs.
+"""
+
+import logging
+import re
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from covey.cli.errors import MisuseError
+from covey.cli.files.block import Block
+from covey.cli.files.columns import Evidence, evidence_of, sums_of
+from covey.cli.files.parquet import Part, joined
+from covey.cli.files.reading import blocks
+from covey.cli.objects.infer import choose
+from covey.cli.objects.label_warnings import warn_of_labels
+from covey.cli.objects.load import labels_of
+from covey.cli.objects.recipe import Recipe
+from covey.cli.options import Missing, Source
+from covey.cli.similarity_option import is_in_file, module_of
+from covey.dask.classifier import NearestPrototypeClassifier
+from covey.dask.crs import CRS, SHARD_SIZE
+from covey.dask.engine import Engine
+from covey.runtime.libraries import require
+
+logger = logging.getLogger("covey")
+
+LOCAL = "local"
+"""The word that asks for workers on this machine."""
+PATIENCE = "10s"
+"""How long an answer of the scheduler is waited for. A scheduler that runs answers at once, but the network between may
+be slow; no measurement is on record."""
+PART_OF_X = re.compile(r"In part (\d+) of [Xy], whose rows are counted from 0 here: ")
+"""How the messages of `covey.dask` begin that are about one part."""
+
+
+@contextmanager
+def connected(address: str, jobs: int) -> Iterator[Any]:
+    """Yield a client of the cluster at an address. For "local" a cluster is started here, and stopped at the end."""
+    if address != LOCAL and jobs != -1:
+        raise MisuseError("--jobs says how many workers --dask local starts; those of a running cluster are all used.")
+    with _without_log(), _local_client(jobs) if address == LOCAL else _client_at(address) as client:
+        try:
+            yield client
+        except ModuleNotFoundError as error:
+            if not str(error).startswith("No module named"):
+                raise  # the message says how to install it
+            raise ModuleNotFoundError(
+                f"{error} where a worker runs; install it there, and the same covey as here.", name=error.name
+            ) from error
+
+
+def _local_client(jobs: int) -> Any:
+    # Errors come back to this process, which says them once; workers would log them, too. The cluster ends with its
+    # only client. Port 0 is any free port.
+    client = require("distributed", "dask").Client(
+        n_workers=effective_n_jobs(jobs),
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=logging.CRITICAL,
+    )
+    client.run(_ignore_interrupts)
+    return client
+
+
+def _client_at(address: str) -> Any:
+    try:
+        client = require("distributed", "dask").Client(address, timeout=PATIENCE)
+    except (OSError, ValueError, ImportError) as error:
+        raise ValueError(
+            f"--dask must be local or the address of a running Dask scheduler, such as tcp://host:8786, but none "
+            f"answers at {address!r}: {error}."
+        ) from error
+    if not client.nthreads():
+        logger.warning("the cluster at %s has no workers yet; waiting for the first.", address)
+    return client
+
+
+@contextmanager
+def _without_log() -> Iterator[None]:
+    """Keep what Dask logs about itself from the terminal, and what asyncio logs about Dask when it is stopped."""
+    logs, nowhere = [logging.getLogger(name) for name in ("distributed", "asyncio")], logging.NullHandler()
+    before = [log.propagate for log in logs]
+    for log in logs:
+        log.propagate = False
+        log.addHandler(nowhere)
+    try:
+        yield
+    finally:
+        for log, propagate in zip(logs, before, strict=True):
+            log.propagate = propagate
+            log.removeHandler(nowhere)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A table whose parts the workers of a cluster read.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    parts : list of Part
+    verbose : bool
+    """
+
+    client: Any
+    parts: Sequence[Part]
+    verbose: bool
+
+    def recipe(self, source: Source) -> Recipe:
+        """Return the recipe that the options ask for. It has learned from all rows."""
+        first = next(blocks(self.parts[0].path, source.form, style=source.style))
+
+        def survey(names: Sequence[str]) -> dict[str, Evidence]:
+            found = self._from_all("looking for numbers", _evidence, list(names))
+            return {name: reduce(add, (part[name] for part in found)) for name in names}
+
+        recipe = choose(first, source, survey)
+        if source.missing is Missing.mean:
+            recipe = recipe.filling(sum(self._from_all("taking means", _sums, recipe)))
+        warn_of_labels(labels_of(first, recipe))
+        recipe.warn(recipe.objects(first), asked_for=source.feature_names, scaled=source.scale)
+        if not recipe.must_learn(source.scale):
+            return recipe
+        return recipe.learn_from(self._from_all("learning from all rows", _facts, recipe))
+
+    def labels(self, recipe: Recipe) -> Counter[str]:
+        """Return how many rows have each label."""
+        return sum(self._from_all("counting labels", _counted_labels, recipe), Counter())
+
+    def fit(self, recipe: Recipe, parameters: dict[str, Any], rejection: dict[str, Any]) -> Any:
+        """Return a fitted `covey.dask.NearestPrototypeClassifier`."""
+        delayed = require("dask", "dask").delayed
+        self._send(recipe.settings.similarity)
+        shared = delayed(recipe, pure=False, traverse=False)  # it travels once, and may hold many words
+        X = [delayed(_objects, pure=False)(part, shared) for part in self.parts]
+        y = [delayed(_labels, pure=False)(part, shared) for part in self.parts]
+        selector = CRS(similarity=recipe.function(), client=self.client, **parameters)
+        try:
+            return NearestPrototypeClassifier(selector, **rejection).fit(X, y)
+        except (ValueError, TypeError) as error:
+            found = PART_OF_X.match(str(error))
+            if found is None:
+                raise
+            part = self.parts[int(found[1])]
+            place = f"{part.path}{f', where row {part.first} counts as row 0' if part.first else ''}: "
+            raise type(error)(PART_OF_X.sub(place, str(error))) from error
+
+    def take(self, rows: NDArray[np.intp]) -> Block:
+        """Return some of the rows of the whole table, in this order. Only the parts that hold them are read."""
+        sizes = [part.n_rows for part in self.parts]
+        starts = np.cumsum(sizes) - sizes
+        part_of = np.searchsorted(starts, rows, side="right") - 1
+        used = np.unique(part_of).tolist()
+        with Engine(self.client, "reading", self.verbose) as engine:
+            tasks = [engine.submit("take", _take, self.parts[at], rows[part_of == at] - starts[at]) for at in used]
+            frame = joined(engine.gather("fetching the selected rows", tasks))
+        order = np.argsort(part_of, kind="stable")  # the frame is in this order of the rows
+        return Block(self.parts[0].path, frame=frame.iloc[np.argsort(order)], numbers=rows)
+
+    def _from_all(self, what: str, function: Callable[..., Any], argument: Any) -> list[Any]:
+        """Return what a function makes of each part."""
+        with Engine(self.client, "reading", self.verbose) as engine:
+            return engine.gather(
+                what, [engine.submit(function.__name__, function, part, argument) for part in self.parts]
+            )
+
+    def _send(self, similarity: str) -> None:
+        """Send the file of a user's own similarity to the workers, which may have another current folder."""
+        file = getattr(module_of(similarity), "__file__", None)
+        if file is not None and (is_in_file(similarity) or Path(file).resolve().parent == Path.cwd()):
+            self.client.upload_file(file)
+
+
+def check_refinable(sizes: Counter[str], shard_size: int | None) -> None:
+    """Refuse to refine a cluster that has to be cut into shards."""
+    label, size = sizes.most_common(1)[0]
+    if size > (shard_size or SHARD_SIZE):
+        raise ValueError(
+            f"--refine needs each cluster in one piece, but {label!r} has {size} rows; leave it out, or pass a "
+            f"--shard-size of at least {size}."
+        )
+
+
+# What follows runs on workers.
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which reaches all processes of a terminal, to the process that has started the workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _evidence(part: Part, names: list[str]) -> dict[str, Evidence]:
+    return evidence_of(part.read(names).frame, names)
+
+
+def _sums(part: Part, recipe: Recipe) -> NDArray[np.float64]:
+    numbers = recipe.settings.numbers
+    return sums_of(part.read(numbers), numbers)
+
+
+def _facts(part: Part, recipe: Recipe) -> Any:
+    return recipe.facts(_objects(part, recipe))
+
+
+def _objects(part: Part, recipe: Recipe) -> Any:
+    return recipe.objects(part.read(recipe.columns))
+
+
+def _labels(part: Part, recipe: Recipe) -> NDArray[Any]:
+    label = recipe.settings.label
+    return labels_of(part.read(recipe.columns[:1] if label is None else [label]), recipe)
+
+
+def _counted_labels(part: Part, recipe: Recipe) -> Counter[str]:
+    return Counter(_labels(part, recipe).tolist())
+
+
+def _take(part: Part, rows: NDArray[np.intp]) -> Any:
+    return part.read().frame.iloc[rows]

@@ -1,0 +1,228 @@
+"""Scored pairs: objects that another program has compared, such as MMseqs2, Splink or chemfp.
+
+1. The file is read block by block. Objects are numbered in the order in which they appear, and only two numbers and a
+   score are kept of each pair.
+2. Of a pair that is listed several times, the best score counts. An object's score with itself is ignored.
+3. If no pair is listed both ways, all pairs count both ways, unless the user says otherwise.
+4. The scores become a sparse matrix: row x holds the scores of x, and what is not listed is not similar.
+
+Memory is that of the pairs: 16 bytes for each while they are read, and some 60 while they are put in order.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from covey.cli.errors import MisuseError
+from covey.cli.files.block import Block, name_of
+from covey.cli.files.columns import (
+    check_filled,
+    column_of,
+    numbers_of,
+    numbers_with_gaps,
+    require_columns,
+    texts_missing,
+)
+from covey.cli.files.dialect import Style
+from covey.cli.files.formats import Format, format_of
+from covey.cli.files.reading import blocks
+from covey.cli.objects.load import ONE_CLUSTER, Loaded, labels_by_name, say_without_labels
+from covey.cli.objects.recipe import Settings
+from covey.cli.objects.scored_pairs import ScoredPairs
+from covey.cli.options import Missing, Source
+from covey.cli.select.options import Compared
+from covey.cli.terminal import listed
+from covey.runtime.libraries import require
+from covey.runtime.progress import progress
+from covey.runtime.wording import agreeing, several
+from covey.similarity.similarity import CONVERSIONS
+
+logger = logging.getLogger("covey")
+
+ID = "id"
+"""The column of the objects' names in what is written, and in the table of --labels."""
+MOST_PAIRS = 200_000
+"""The most pairs of a block. Names that repeat within a block are looked up once, and the texts of a block of twelve
+columns take some 150 MB."""
+M8 = "query,target,fident,alnlen,mismatch,gapopen,qstart,qend,tstart,tend,evalue,bits"
+"""The columns of an .m8 file, which has no header, by the names that MMseqs2 gives them. BLAST writes the same ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of pairs: `query` and `target` are numbers of objects, and `names` their names."""
+
+    names: list[str]
+    query: NDArray[np.int32]
+    target: NDArray[np.int32]
+    score: NDArray[np.float64]
+
+
+def load_pairs(source: Source, compared: Compared, more: Sequence[str], verbose: bool) -> Loaded:
+    """Read the pairs that the options name, and return the objects with their labels."""
+    columns = compared.columns
+    _check_options(source)
+    scores = read_scores(source, more, columns, verbose)
+    if source.distances:
+        scores = _from_distances(scores, columns[2])
+    matrix = matrix_of(scores, compared.symmetric)
+    names: Any = np.array(scores.names, dtype=object)
+    labels = np.full(names.size, ONE_CLUSTER)
+    if source.labels is not None:
+        kept, labels = _labelled(scores.names, source.labels)
+        names, matrix = names[kept], sp.csr_array(matrix[kept][:, kept])
+    frame = require("pandas", "cli").DataFrame({ID: names})
+    settings = Settings("pairs", list(columns), "precomputed", id=ID)
+    recipe = ScoredPairs(settings, scores.score.size, len(scores.names))
+    return Loaded(Block(source.path, frame=frame), recipe, matrix, labels, names.tolist(), "precomputed")
+
+
+def _check_options(source: Source) -> None:
+    """Refuse options that would be ignored."""
+    refused = {
+        "--hosts": source.hosts,
+        "--label": source.label,
+        "--features": source.features,
+        "--text": source.text,
+        "--profile": source.profile,
+        "--matrix": source.matrix,
+        "--id": source.id,
+        "--scale": source.scale,
+        "--similarity": source.similarity,
+        "--image": source.image,
+        "--missing mean": source.missing is Missing.mean,
+    }
+    for name, is_there in refused.items():
+        if is_there:
+            raise MisuseError(
+                f"{name} says what objects are, and of --pairs only their scores are known; leave it out."
+                + (" Labels come from a table, by --labels." if name == "--label" else "")
+            )
+
+
+def read_scores(source: Source, more: Sequence[str], columns: Sequence[str], verbose: bool) -> Scores:
+    """Read all pairs, block by block; `more` are files of the same table."""
+    numbers: dict[str, int] = {}
+    n_left_out = 0
+    pairs: list[NDArray[np.int32]] = []
+    scores: list[NDArray[np.float64]] = []
+    with progress("reading", None, "MB", shown=verbose) as bar:
+        options: Any = {"more": more, "style": _style(source, columns), "most_rows": MOST_PAIRS, "bar": bar}
+        for block in blocks(source.path, source.form, **options):
+            query, target, score = names = _names(block, columns, source.style.columns)
+            whole = _without_gaps(block, names) if source.missing is Missing.drop else block
+            n_left_out += len(block) - len(whole)
+            if len(whole):
+                pairs.append(_numbered(whole, [query, target], numbers))
+                scores.append(numbers_of(whole, [score])[score].to_numpy())
+    if n_left_out:
+        are = agreeing(n_left_out, "is", "are")
+        logger.warning("%s %s left out, because a value is missing.", several(n_left_out, "pair"), are)
+    if not pairs:
+        raise ValueError(f"{name_of(source.path)}: a value is missing in every row, so --missing drop leaves none.")
+    both = np.concatenate(pairs)
+    return Scores(list(numbers), both[:, 0], both[:, 1], np.concatenate(scores))
+
+
+def _style(source: Source, columns: Sequence[str]) -> Style:
+    """Return how the file is written. A file without a header has columns with numbers, or those of an .m8 file."""
+    is_delimited = format_of(source.path, source.form) in (Format.csv, Format.tsv)
+    style = source.style
+    if style.columns or not is_delimited:
+        return style
+    if all(name.isdecimal() for name in columns):
+        return replace(style, numbered=True)
+    return replace(style, columns=listed(M8)) if ".m8" in Path(source.path).suffixes else style
+
+
+def _names(block: Block, columns: Sequence[str], given: Sequence[str]) -> list[str]:
+    """Return the names of the columns, which may be numbers in the list that the user has given."""
+    if block.frame is None:
+        raise MisuseError(f"--pairs takes a table, and {name_of(block.path)} is none.")
+    named = [
+        given[int(column) - 1] if column.isdecimal() and 0 < int(column) <= len(given) else column for column in columns
+    ]
+    require_columns(block.frame, named, block.path)
+    return named
+
+
+def _without_gaps(block: Block, names: Sequence[str]) -> Block:
+    """Return the pairs of which both objects and the score are there."""
+    query, target, score = names
+    lacking = np.isnan(numbers_with_gaps(block, score))
+    for name in (query, target):
+        lacking |= texts_missing(block, name, empty=False)
+    return block.take(np.flatnonzero(~lacking))
+
+
+def _numbered(block: Block, columns: list[str], numbers: dict[str, int]) -> NDArray[np.int32]:
+    """Return the numbers of both objects of each pair; objects that are new get the next ones."""
+    pandas = require("pandas", "cli")
+    both = pandas.concat([column_of(block.frame, name) for name in columns], ignore_index=True)
+    codes, found = pandas.factorize(both)
+    texts = [str(name) for name in found]
+    if codes.min() < 0 or not all(text.strip() for text in texts):
+        for name in columns:
+            check_filled(block, name)  # it says which row has a gap
+    in_order, used = pandas.factorize(codes.reshape(2, -1).T.ravel())  # row by row, as the objects appear
+    known = np.array([numbers.setdefault(texts[code], len(numbers)) for code in used], dtype=np.int32)
+    return known[in_order].reshape(-1, 2)
+
+
+def _from_distances(scores: Scores, column: str) -> Scores:
+    """Return similarities instead of distances, as --distances makes them of a matrix: 1 / (1 + distance)."""
+    if scores.score.min() < 0:
+        at = int(scores.score.argmin())
+        pair = f"{scores.names[scores.query[at]]!r} and {scores.names[scores.target[at]]!r}"
+        raise ValueError(
+            f"--distances must not be negative, got {scores.score[at]} in column {column!r} for {pair}; leave out "
+            "--distances if larger scores are closer."
+        )
+    return Scores(scores.names, scores.query, scores.target, CONVERSIONS["inverse"](scores.score))
+
+
+def matrix_of(scores: Scores, symmetric: bool | None) -> sp.csr_array:
+    """Return the scores as a matrix, and say what of them does not count as it stands there."""
+    n = len(scores.names)
+    others = scores.query != scores.target
+    keys = scores.query[others].astype(np.int64) * n + scores.target[others]
+    keys, best = _best(keys, scores.score[others])
+    if others.sum() > keys.size:
+        again = several(int(others.sum()) - keys.size, "pair")
+        logger.warning("%s listed again; the best score of each counts.", again)
+    if symmetric is None and keys.size:
+        symmetric = not np.isin(keys % n * n + keys // n, keys, assume_unique=True).any()
+        if symmetric:
+            logger.warning("no pair is listed both ways, so each counts both ways; --directed keeps them as they are.")
+    if symmetric:
+        keys, best = _best(np.append(keys, keys % n * n + keys // n), np.append(best, best))
+    starts = np.append(0, np.cumsum(np.bincount(keys // n, minlength=n)))
+    return sp.csr_array((best, (keys % n).astype(np.int32), starts), shape=(n, n))
+
+
+def _best(keys: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return each key once, in ascending order, with the best of its scores."""
+    if not keys.size:
+        return keys, scores
+    order = np.argsort(keys)
+    keys, scores = keys[order], scores[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    return keys[first], np.maximum.reduceat(scores, first)
+
+
+def _labelled(names: list[str], path: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return which objects have a label in a table, and these labels."""
+    labels = labels_by_name(path, ID)
+    kept = np.flatnonzero([name in labels for name in names])
+    if not kept.size:
+        raise ValueError(f"{path} has no label for any object of the pairs.")
+    n_without = len(names) - kept.size
+    if n_without:
+        say_without_labels(n_without, several(len(names), "object"), path)
+    return kept, np.array([labels[names[at]] for at in kept])

@@ -1,0 +1,1 @@
+"""Clusters found in a neighbor graph, for objects without labels: by communities, or by density."""

@@ -1,0 +1,1 @@
+"""DS3 (Elhamifar, Sapiro and Sastry): representatives by a convex program."""

@@ -1,0 +1,1 @@
+"""Sharpened: representatives moved to where they separate classes."""
