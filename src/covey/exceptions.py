@@ -1,4 +1,21 @@
-"""Errors and warnings of covey."""
+"""Errors and warnings of covey.
+
+Examples
+--------
+>>> import covey
+>>> issubclass(covey.exceptions.FileFormatError, ValueError)
+True
+"""
+
+__all__ = [
+    "AsymmetryWarning",
+    "CheckpointMismatchError",
+    "FailedPairsWarning",
+    "FileFormatError",
+    "MissingBarsWarning",
+    "NondeterminismWarning",
+    "UnpicklableSimilarityWarning",
+]
 
 
 class FileFormatError(ValueError):

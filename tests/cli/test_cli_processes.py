@@ -76,7 +76,8 @@ def test_ten_times_the_rows_are_classified_in_bounded_memory(folder):
 INTERRUPTED = """
 import sys, time
 from covey.__main__ import start
-from covey.experiments import Method, METHODS
+from covey.experiments.paper.methods import METHODS
+from covey.experiments.specs import Method
 from covey.cli import comparison
 
 n_fits, most = 0, int(sys.argv[1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey.displays import colors
-from covey.evaluation import Report
+from covey.displays.report import Report
 from tests.browser import page
 
 

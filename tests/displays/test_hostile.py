@@ -19,8 +19,13 @@ from covey.displays.chart import Axis, Chart, Level, Point, Series
 from covey.displays.confusion import Confusion, ConfusionMatrix, Confusions, Example
 from covey.displays.drawing import figure, legible, plain
 from covey.displays.page import UnsafePageError, render
-from covey.evaluation import Card, Column, Gallery, Picture, Report, Section, Table, Verdict
-from covey.experiments import METHODS, Problem, Spec, Split, confusions, curves, figures, report, tables
+from covey.displays.picture import Picture
+from covey.displays.report import Card, Gallery, Report, Section, Verdict
+from covey.displays.table import Column, Table
+from covey.experiments import confusions, curves, figures, tables
+from covey.experiments.paper.methods import METHODS
+from covey.experiments.runner import report
+from covey.experiments.specs import Problem, Spec, Split
 from tests.browser import requested, started
 
 HOSTILE = [

@@ -12,7 +12,9 @@ from covey import displays
 from covey.displays import colors
 from covey.displays.chart import Axis, Chart, Level, Point, Series
 from covey.displays.confusion import STEPS, Confusion, ConfusionMatrix, Confusions, Example
-from covey.evaluation import Card, Column, Gallery, Picture, Report, Section, Table, Verdict
+from covey.displays.picture import Picture
+from covey.displays.report import Card, Gallery, Report, Section, Verdict
+from covey.displays.table import Column, Table
 from tests.browser import assert_renders, page
 from tests.displays.test_colors import contrast
 

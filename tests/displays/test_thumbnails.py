@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 
 import covey
 from covey.displays.cards import LARGEST_SIDE, MOST_BYTES, Images, png, png_address
-from covey.evaluation import Card
+from covey.displays.report import Card
 from tests.browser import assert_renders, page
 
 

@@ -3,8 +3,10 @@
 import numpy as np
 from sklearn.datasets import load_iris
 
-from covey.experiments import METHODS, Fit, Problem, Results, Split
-from covey.experiments import run as run_fits
+from covey.experiments.paper.methods import METHODS
+from covey.experiments.records import Fit
+from covey.experiments.runner import run as run_fits
+from covey.experiments.specs import Problem, Results, Split
 
 FEW = {name: METHODS[name] for name in ("random-5%", "full-100%", "CRS-k5")}
 

@@ -8,7 +8,7 @@ from sklearn.metrics import confusion_matrix
 
 import covey
 from covey.displays.confusion import LARGEST
-from covey.evaluation import Card
+from covey.displays.report import Card
 from covey.experiments import confusions
 from covey.experiments.specs import Results
 from tests.experiments.iris import FEW, IRIS, iris, run

@@ -6,7 +6,8 @@ import numpy as np
 from matplotlib.colors import to_rgba
 from matplotlib.container import BarContainer
 
-from covey.experiments import Results, figures
+from covey.experiments import figures
+from covey.experiments.specs import Results
 from tests.experiments.iris import FEW, IRIS, run, shown_of
 
 

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 import pytest
 
 import covey
-from covey.experiments import Fit, Method, Problem, Split, read_records, runner
+from covey.experiments import runner
 from covey.experiments.limited import TimeUpError, at_most
+from covey.experiments.records import Fit, read_records
 from covey.experiments.runner import Completion, run_within
+from covey.experiments.specs import Method, Problem, Split
 
 
 def split(seed, data_home):

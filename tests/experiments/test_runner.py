@@ -11,11 +11,13 @@ from sklearn.metrics import precision_score, recall_score
 
 import covey
 from covey import experiments
-from covey.experiments import METHODS, Fit, Method, Problem, Spec, read_records, summarise
 from covey.experiments.methods import crs
 from covey.experiments.names import sharpened_name
-from covey.experiments.records import FILE
+from covey.experiments.paper.methods import METHODS
+from covey.experiments.records import FILE, Fit, read_records
 from covey.experiments.sharpening import sharpened
+from covey.experiments.specs import Method, Problem, Spec
+from covey.experiments.tables import summarise
 from tests.experiments.iris import FEW, IRIS, iris, run
 
 
@@ -106,7 +108,7 @@ def test_records_without_k_are_read_and_resumed(tmp_path):
 WAITING = """
 import sys, time
 from tests.experiments.iris import FEW, IRIS, run
-from covey.experiments import Method
+from covey.experiments.specs import Method
 
 n_fits = 0
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import covey
-from covey.experiments import Method, Problem, read_records, summarise
-from covey.experiments.specs import Results
-from covey.experiments.tables import by_cluster, by_seed, methods_table
+from covey.experiments.records import read_records
+from covey.experiments.specs import Method, Problem, Results
+from covey.experiments.tables import by_cluster, by_seed, methods_table, summarise
 from tests.experiments.iris import FEW, IRIS, iris, run, shown_of
 
 

@@ -6,18 +6,15 @@ draws them with matplotlib, and the map's `to_html` makes a page of them that op
 colors.py       every color, of drawings and of pages
 coverage.py     CoverageDisplay: how coverage grows
 map.py          PrototypeMapDisplay: clusters as a map; its page is map.html, with map.css and the scripts map*.js
-map_page.py     what that page holds, packed
 layout.py       where objects lie on a map
-fields.py       what a card says about an object
+cards.py        what a card says and shows of an object: fields and thumbnails
 report.py       Report: sections of tables, pictures and galleries; its page is report.html, with report.css
 table.py        tables of a report
 picture.py      pictures of a report, drawn with matplotlib
 chart.py        charts of a report, drawn by the page itself
-room.py         where words of a chart have room
-ticks.py        round numbers for the axes of a chart
 confusion.py    confusion matrices of a report
-thumbnails.py   rows of numbers as small images, for maps and for cards of reports
 page.py         makes pages of these templates; page.css is what all pages share
+files.py        writes a page or a picture as a whole file
 drawing.py      what every drawing with matplotlib needs
 fitted.py       what every display takes from a fitted estimator
 """

@@ -187,13 +187,13 @@ class Point:
 
     See Also
     --------
-    covey.evaluation.Chart : Draws points.
+    covey.displays.chart.Chart : Draws points.
 
     Examples
     --------
     A score with its standard error:
 
-    >>> from covey.evaluation import Point
+    >>> from covey.displays.chart import Point
     >>> score, error = 0.75, 0.125
     >>> Point(10, score, score - error, score + error, label="k = 5")
     Point(x=10, y=0.75, low=0.625, high=0.875, label='k = 5', words='')
@@ -222,11 +222,11 @@ class Series:
 
     See Also
     --------
-    covey.evaluation.Chart : Draws series.
+    covey.displays.chart.Chart : Draws series.
 
     Examples
     --------
-    >>> from covey.evaluation import Point, Series
+    >>> from covey.displays.chart import Point, Series
     >>> Series("CRS", [Point(1, 0.8, 0.8, 0.8), Point(5, 0.9, 0.9, 0.9)]).joined
     True
     """
@@ -256,11 +256,11 @@ class Level:
 
     See Also
     --------
-    covey.evaluation.Chart : Draws levels.
+    covey.displays.chart.Chart : Draws levels.
 
     Examples
     --------
-    >>> from covey.evaluation import Axis, Chart, Level, Point, Series
+    >>> from covey.displays.chart import Axis, Chart, Level, Point, Series
     >>> good = Series("CRS", [Point(1, 0.8, 0.78, 0.82), Point(5, 0.9, 0.88, 0.92)])
     >>> axes = Axis("size", "{:g}"), Axis("F1", "{:.2f}")
     >>> chart = Chart("quality", "Better than chance.", *axes, [good], [Level("chance", 0.1)])
@@ -296,11 +296,11 @@ class Axis:
 
     See Also
     --------
-    covey.evaluation.Chart : Has two axes.
+    covey.displays.chart.Chart : Has two axes.
 
     Examples
     --------
-    >>> from covey.evaluation import Axis
+    >>> from covey.displays.chart import Axis
     >>> Axis("selected", "{:g} %").form.format(2.5)
     '2.5 %'
     """
@@ -424,7 +424,7 @@ class Chart:
     --------
     The axes get round numbers that suit the values:
 
-    >>> from covey.evaluation import Axis, Chart, Point, Series
+    >>> from covey.displays.chart import Axis, Chart, Point, Series
     >>> points = [Point(1, 0.5, 0.4, 0.6), Point(10, 0.9, 0.8, 1.0)]
     >>> chart = Chart("growth", "It grows.", Axis("size", "{:g}"), Axis("quality", "{:.1f}"), [Series("all", points)])
     >>> desktop, phone = chart.drawings()

@@ -54,7 +54,7 @@ class ConfusionMatrix:
     One of four cats was taken for a dog. A cell has a color from 0 to 10, a text, and an explanation:
 
     >>> import numpy as np
-    >>> from covey.evaluation import ConfusionMatrix
+    >>> from covey.displays.confusion import ConfusionMatrix
     >>> matrix = ConfusionMatrix("pets", "A guess.", ["cat", "dog"], np.array([[3, 1], [0, 2]]))
     >>> matrix.rows()[0]
     ('cat', [(8, '.75', '3 of 4 objects of cat taken for cat'), (3, '.25', '1 of 4 objects of cat taken for dog')])

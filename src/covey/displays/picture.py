@@ -34,7 +34,7 @@ class Picture:
     --------
     Unlike matplotlib's own, the content of a file does not depend on when it is written:
 
-    >>> from covey.evaluation import Picture
+    >>> from covey.displays.picture import Picture
     >>> from matplotlib.figure import Figure
     >>> figure = Figure()
     >>> lines = figure.subplots().plot([1, 2, 4])

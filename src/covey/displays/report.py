@@ -44,13 +44,13 @@ class Card:
 
     See Also
     --------
-    covey.evaluation.Gallery : Cards of the representatives of clusters.
+    covey.displays.report.Gallery : Cards of the representatives of clusters.
 
     Examples
     --------
     A profile with hundreds of entries becomes a card with the five largest:
 
-    >>> from covey.evaluation import Card
+    >>> from covey.displays.report import Card
     >>> Card.of_profile("host 17", {f"service {i}": 2.0**-i for i in range(300)}).lines
     ('service 0: 1', 'service 1: 0.5', 'service 2: 0.25', 'service 3: 0.125', 'service 4: 0.0625')
     """
@@ -96,7 +96,7 @@ class Card:
 
         Examples
         --------
-        >>> from covey.evaluation import Card
+        >>> from covey.displays.report import Card
         >>> Card.of_fields("one flower", {"width": 0.1 + 0.2, "height": "2.8333333", "color": "red"}).lines
         ('width: 0.3', 'height: 2.8333', 'color: red')
         """
@@ -121,7 +121,7 @@ class Card:
 
         Examples
         --------
-        >>> from covey.evaluation import Card
+        >>> from covey.displays.report import Card
         >>> Card.of_profile("one host", {"web": 3, "dns": 12}).lines
         ('dns: 12', 'web: 3')
         """
@@ -161,7 +161,7 @@ class Gallery:
 
     Examples
     --------
-    >>> from covey.evaluation import Card, Gallery, Report, Section
+    >>> from covey.displays.report import Card, Gallery, Report, Section
     >>> pets = Gallery("pets", {"cats": [Card("Tom", stands_for=12)], "dogs": [Card("Rex"), Card("Fido")]})
     >>> page = Report("Pets", [], [Section("All of them", "", [pets])]).html()
     >>> page.count('class="card"'), "stands for 12" in page
@@ -210,7 +210,8 @@ class Section:
 
     Examples
     --------
-    >>> from covey.evaluation import Column, Report, Section, Table
+    >>> from covey.displays.report import Report, Section
+    >>> from covey.displays.table import Column, Table
     >>> shares = Table("shares", [Column("town"), Column("share", ".1%")], [("Brno", 0.25)])
     >>> sections = [Section("Shares", "Of all towns.", [shares]), Section("Details", "", [], folded=True)]
     >>> page = Report("Towns", [], sections).html()
@@ -241,7 +242,7 @@ class Verdict:
 
     Examples
     --------
-    >>> from covey.evaluation import Report, Verdict
+    >>> from covey.displays.report import Report, Verdict
     >>> verdict = Verdict("Use k = 10.", [("Why", "Larger k are no better.")], "covey select data.csv -k 10")
     >>> page = Report("Which k?", [], verdict=verdict).html()
     >>> page.index("Use k = 10.") < page.index("covey select data.csv -k 10") < page.index("Contents")
@@ -274,7 +275,8 @@ class Report:
     Examples
     --------
     >>> import tempfile
-    >>> from covey.evaluation import Column, Report, Section, Table
+    >>> from covey.displays.report import Report, Section
+    >>> from covey.displays.table import Column, Table
     >>> towns = Table("towns", [Column("name"), Column("share", ".1%")], [("<script>Brno", 0.25)])
     >>> report = Report("Towns", ["Where people live."], [Section("Shares", "Of all.", [towns])])
     >>> "&lt;script&gt;Brno" in report.html()

@@ -24,11 +24,11 @@ class Column:
 
     See Also
     --------
-    covey.evaluation.Table : Rows under columns.
+    covey.displays.table.Table : Rows under columns.
 
     Examples
     --------
-    >>> from covey.evaluation import Column
+    >>> from covey.displays.table import Column
     >>> Column("share", ".1%").text(0.25), Column("F1", ".2f", spread=True).text((0.9, 0.013))
     ('25.0%', '0.90 ± 0.01')
     """
@@ -77,7 +77,7 @@ class Table:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from covey.evaluation import Column, Table
+    >>> from covey.displays.table import Column, Table
     >>> table = Table("towns", [Column("name"), Column("share", ".1%")], [("Brno", 1 / 3), ("Oulu", None)])
     >>> table.cells()
     [['Brno', '33.3%'], ['Oulu', '']]

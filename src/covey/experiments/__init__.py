@@ -11,22 +11,20 @@ tables.py     tables made of records
 figures.py    figures made of records
 curves.py     charts of quality against size and against evaluations
 confusions.py confusion matrices, and the largest confusions with examples
-paper/        what is the paper's: PROBLEMS, METHODS, PAPER, and `reproduce`, which runs all of it
+paper/        the paper's problems, methods and report, and `reproduce`, which runs all of it
 
-The paper's methods and problems are at hand:
+The command line uses all of it: `covey compare` the generic parts, and `covey reproduce` the paper's. The package is
+private: its names may change in any version.
 
->>> from covey.experiments import PAPER_METHODS, PROBLEMS
->>> list(PAPER_METHODS)
-['delta-medoids', 'DS3', 'random-5%', 'full-100%', 'CRS-k5', 'CRS-k10', 'CRS-k15']
->>> list(PROBLEMS)[:5]
-['Fashion-MNIST', '20 Newsgroups', 'Network (synthetic)', 'email-Eu-core', 'WhoTracks.me']
-
-Any other method can be tried on any other problem:
+Any method can be tried on any problem:
 
 >>> import tempfile
 >>> import covey
 >>> from covey.datasets import make_spirals
->>> from covey.experiments import Fit, Method, Problem, Split, run, summarise
+>>> from covey.experiments.records import Fit
+>>> from covey.experiments.runner import run
+>>> from covey.experiments.specs import Method, Problem, Split
+>>> from covey.experiments.tables import summarise
 >>> def spirals(seed, data_home):
 ...     return Split(*make_spirals(random_state=seed), *make_spirals(random_state=seed + 100))
 >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
@@ -35,33 +33,3 @@ Any other method can be tried on any other problem:
 >>> [(row.method, row.percentage) for row in summarise(records, problems)]
 [('all', 100.0)]
 """
-
-from covey.experiments.paper.methods import METHODS
-from covey.experiments.paper.names import PAPER_METHODS
-from covey.experiments.paper.problems import PROBLEMS
-from covey.experiments.paper.reproduce import reproduce
-from covey.experiments.paper.specs import PAPER
-from covey.experiments.records import Fit, Record, read_records
-from covey.experiments.runner import report, run
-from covey.experiments.specs import Method, Problem, Results, Spec, Split
-from covey.experiments.tables import Row, summarise
-
-__all__ = [
-    "METHODS",
-    "PAPER",
-    "PAPER_METHODS",
-    "PROBLEMS",
-    "Fit",
-    "Method",
-    "Problem",
-    "Record",
-    "Results",
-    "Row",
-    "Spec",
-    "Split",
-    "read_records",
-    "report",
-    "reproduce",
-    "run",
-    "summarise",
-]

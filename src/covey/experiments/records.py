@@ -33,12 +33,12 @@ class Fit(NamedTuple):
 
     See Also
     --------
-    covey.experiments.run : Does fits.
+    covey.experiments.runner.run : Does fits.
 
     Examples
     --------
     >>> from itertools import product
-    >>> from covey.experiments import Fit
+    >>> from covey.experiments.records import Fit
     >>> [Fit(*each) for each in product(["spirals"], ["CRS-k5", "CRS-k10"], [0])]
     [Fit(problem='spirals', method='CRS-k5', seed=0), Fit(problem='spirals', method='CRS-k10', seed=0)]
     """
@@ -52,7 +52,7 @@ class Fit(NamedTuple):
 class Record:
     """What a method did for one cluster: how many representatives it took, how well they classify, and the cost.
 
-    `covey.experiments.run` makes and stores it.
+    `covey.experiments.runner.run` makes and stores it.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Record:
 
     See Also
     --------
-    covey.experiments.summarise : Makes means over clusters and seeds.
+    covey.experiments.tables.summarise : Makes means over clusters and seeds.
 
     Examples
     --------
@@ -98,7 +98,10 @@ class Record:
 
     >>> import tempfile
     >>> from covey.datasets import make_spirals
-    >>> from covey.experiments import METHODS, Fit, Problem, Split, run
+    >>> from covey.experiments.paper.methods import METHODS
+    >>> from covey.experiments.records import Fit
+    >>> from covey.experiments.runner import run
+    >>> from covey.experiments.specs import Problem, Split
     >>> def spirals(seed, data_home):
     ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
     >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
@@ -144,7 +147,7 @@ def read_records(folder: Any, quick: bool = False) -> list[Record]:
     Parameters
     ----------
     folder : path
-        The folder that was passed to `covey.experiments.run`.
+        The folder that was passed to `covey.experiments.runner.run`.
     quick : bool, default=False
         Whether to read the records of quick runs, which have a file of their own, or those of full runs.
 
@@ -162,7 +165,10 @@ def read_records(folder: Any, quick: bool = False) -> list[Record]:
     --------
     >>> import tempfile
     >>> from covey.datasets import make_spirals
-    >>> from covey.experiments import METHODS, Fit, Problem, Split, read_records, run
+    >>> from covey.experiments.paper.methods import METHODS
+    >>> from covey.experiments.records import Fit, read_records
+    >>> from covey.experiments.runner import run
+    >>> from covey.experiments.specs import Problem, Split
     >>> problem = Problem(lambda seed, data_home: Split(*make_spirals(random_state=0), *make_spirals(random_state=1)))
     >>> folder = tempfile.mkdtemp()
     >>> made = run(folder, [Fit("spirals", "random-5%", 0)], problems={"spirals": problem}, methods=METHODS)

@@ -100,8 +100,8 @@ def run(
 
     See Also
     --------
-    covey.experiments.summarise : Sums the records up.
-    covey.experiments.report : Runs, and makes tables and figures of it.
+    covey.experiments.tables.summarise : Sums the records up.
+    covey.experiments.runner.report : Runs, and makes tables and figures of it.
 
     Examples
     --------
@@ -109,7 +109,10 @@ def run(
 
     >>> import tempfile
     >>> from covey.datasets import make_spirals
-    >>> from covey.experiments import METHODS, Fit, Problem, Split, run
+    >>> from covey.experiments.paper.methods import METHODS
+    >>> from covey.experiments.records import Fit
+    >>> from covey.experiments.runner import run
+    >>> from covey.experiments.specs import Problem, Split
     >>> def spirals(seed, data_home):
     ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
     >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
@@ -152,7 +155,7 @@ def run_within(
     """Do groups of fits until a time of `time.monotonic`; return what became of each group.
 
     Groups of the same kind are expected to take equally long. By default, every group is a kind of its own. `options`
-    are those of `covey.experiments.run`.
+    are those of `covey.experiments.runner.run`.
     """
     kinds = [str(at) for at in range(len(groups))] if kinds is None else kinds
     completions: list[Completion] = []
@@ -214,8 +217,7 @@ def report(
     Parameters
     ----------
     folder : path
-        Where the records are kept, as in `covey.experiments.run`. The report itself is not written; its `write` does
-        that.
+        Where the records are kept, as in `run`. The report itself is not written; its `write` does that.
     specs : sequence of Spec
         The sections. A section that has nothing to show is left out.
     title : str
@@ -247,14 +249,17 @@ def report(
 
     See Also
     --------
-    covey.experiments.run : Only runs the experiments.
+    covey.experiments.runner.run : Only runs the experiments.
 
     Examples
     --------
     >>> import tempfile
     >>> from covey.datasets import make_spirals
-    >>> from covey.evaluation import Column, Table
-    >>> from covey.experiments import METHODS, Problem, Spec, Split, report, summarise
+    >>> from covey.displays.table import Column, Table
+    >>> from covey.experiments.paper.methods import METHODS
+    >>> from covey.experiments.runner import report
+    >>> from covey.experiments.specs import Problem, Spec, Split
+    >>> from covey.experiments.tables import summarise
     >>> def spirals(seed, data_home):
     ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
     >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}

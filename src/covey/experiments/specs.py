@@ -40,7 +40,8 @@ class Method:
     A method of your own, and one of those that are at hand:
 
     >>> import covey
-    >>> from covey.experiments import METHODS, Method
+    >>> from covey.experiments.paper.methods import METHODS
+    >>> from covey.experiments.specs import Method
     >>> third = Method(lambda similarity, seed, n_jobs: covey.RandomSelector(1 / 3, random_state=seed))
     >>> third.make("cosine", 7, None).random_state
     7
@@ -72,7 +73,7 @@ class Split:
     --------
     >>> import numpy as np
     >>> from covey.datasets import make_spirals
-    >>> from covey.experiments import Split
+    >>> from covey.experiments.specs import Split
     >>> split = Split(*make_spirals(600, random_state=0), *make_spirals(200, random_state=1))
     >>> small = split.sample(20, seed=0)
     >>> np.bincount(split.y).tolist(), np.bincount(small.y).tolist(), np.bincount(small.truth).tolist()
@@ -128,12 +129,12 @@ class Problem:
     similarity : str, callable or Similarity
         How similar two objects are, s in the paper, as in `covey.CRS`.
     card : callable or None
-        Makes of one object what a person can look at (see `covey.evaluation.Card`).
+        Makes of one object what a person can look at (see `covey.displays.report.Card`).
 
     Examples
     --------
     >>> from covey.datasets import make_spirals
-    >>> from covey.experiments import Problem, Split
+    >>> from covey.experiments.specs import Problem, Split
     >>> def spirals(seed, data_home):
     ...     return Split(*make_spirals(random_state=seed), *make_spirals(random_state=seed + 100))
     >>> problem = Problem(spirals, similarity="euclidean")
@@ -185,8 +186,10 @@ class Results:
     --------
     This function shows how much of the data each method has selected:
 
-    >>> from covey.evaluation import Column, Table
-    >>> from covey.experiments import Record, Results, summarise
+    >>> from covey.displays.table import Column, Table
+    >>> from covey.experiments.records import Record
+    >>> from covey.experiments.specs import Results
+    >>> from covey.experiments.tables import summarise
     >>> def shares(results):
     ...     rows = [(row.method, row.percentage) for row in summarise(results.records, results.problems)]
     ...     yield Table("shares", [Column("method"), Column("selected, %", ".1f")], rows)
@@ -209,8 +212,8 @@ class Spec:
     title, note : str
         What the section is, and how to read it.
     show : callable
-        Makes its parts (`covey.evaluation.Table`, `Picture`, `Gallery`, for example) from `Results`. A section without
-        parts is left out of the report.
+        Makes its parts (`Table`, `Picture`, `Gallery`, for example) from `Results`. A section without parts is left
+        out of the report.
     problems, methods : tuples of str
         Their names. Every method is tried on every problem.
     seeds : int or None
@@ -220,13 +223,14 @@ class Spec:
 
     See Also
     --------
-    covey.experiments.report : Makes the sections.
+    covey.experiments.runner.report : Makes the sections.
 
     Examples
     --------
     Where neither the data nor the method depends on the seed, one fit is enough:
 
-    >>> from covey.experiments import METHODS, Problem, Spec
+    >>> from covey.experiments.paper.methods import METHODS
+    >>> from covey.experiments.specs import Problem, Spec
     >>> spec = Spec("Methods", "Means.", lambda results: [], ("iris",), ("random-5%", "full-100%"))
     >>> problems = {"iris": Problem(lambda seed, data_home: None, drawn=False)}
     >>> [(fit.method, fit.seed) for fit in spec.fits(problems, METHODS, seeds=3)]

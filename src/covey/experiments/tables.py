@@ -27,7 +27,7 @@ PRECISION, RECALL, SHARE = Column("precision", ".3f"), Column("recall", ".3f"), 
 class Row:
     """How a method did on a problem: means over clusters, then over seeds.
 
-    `covey.experiments.summarise` makes it.
+    `covey.experiments.tables.summarise` makes it.
 
     Attributes
     ----------
@@ -56,11 +56,12 @@ class Row:
 
     See Also
     --------
-    covey.experiments.summarise : Makes rows of records.
+    covey.experiments.tables.summarise : Makes rows of records.
 
     Examples
     --------
-    >>> from covey.experiments import Record, summarise
+    >>> from covey.experiments.records import Record
+    >>> from covey.experiments.tables import summarise
     >>> def record(seed, n_selected):
     ...     return Record("iris", "CRS-k5", "setosa", seed, 50, n_selected, 1.0, 1.0, None, 1225, 1.0, 0.1, {}, [])
     >>> [row] = summarise([record(0, 6), record(1, 7), record(2, 8)], {})
@@ -92,7 +93,7 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> lis
     Parameters
     ----------
     records : iterable of Record
-        What `covey.experiments.run` or `covey.experiments.read_records` returns.
+        What `covey.experiments.runner.run` or `covey.experiments.records.read_records` returns.
     problems : mapping of str to Problem
         Problems by name, which tell what a paper reports. It may lack problems, or be empty.
 
@@ -107,7 +108,11 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> lis
 
     >>> import tempfile
     >>> from covey.datasets import make_spirals
-    >>> from covey.experiments import METHODS, Fit, Problem, Split, run, summarise
+    >>> from covey.experiments.paper.methods import METHODS
+    >>> from covey.experiments.records import Fit
+    >>> from covey.experiments.runner import run
+    >>> from covey.experiments.specs import Problem, Split
+    >>> from covey.experiments.tables import summarise
     >>> def spirals(seed, data_home):
     ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
     >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from covey import datasets
-from covey.experiments import METHODS, PAPER_METHODS, PROBLEMS
 from covey.experiments.paper import problems
+from covey.experiments.paper.methods import METHODS
+from covey.experiments.paper.names import PAPER_METHODS
+from covey.experiments.paper.problems import PROBLEMS
 
 
 def test_the_papers_rows_are_all_there():

@@ -8,9 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from covey.experiments import METHODS, PAPER, PROBLEMS, Fit, Split, read_records, specs, summarise
-from covey.experiments import run as run_fits
-from covey.experiments.records import QUICK_FILE
+from covey.experiments import specs
+from covey.experiments.paper.methods import METHODS
+from covey.experiments.paper.problems import PROBLEMS
+from covey.experiments.paper.specs import PAPER
+from covey.experiments.records import QUICK_FILE, Fit, read_records
+from covey.experiments.runner import run as run_fits
+from covey.experiments.specs import Split
+from covey.experiments.tables import summarise
 from tests.browser import assert_renders
 from tests.experiments.iris import FEW, run
 
@@ -52,7 +57,7 @@ def hosts_only(monkeypatch):
 
 def test_the_whole_report_without_real_data(tmp_path, monkeypatch, caplog):
     """The page says what is left out; tables and figures of the rest are there, as files too."""
-    from covey.experiments import reproduce
+    from covey.experiments.paper.reproduce import reproduce
 
     hosts_only(monkeypatch)
     monkeypatch.setattr(specs, "QUICK_SEEDS", 2)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from covey.experiments import METHODS, Problem, summarise
 from covey.experiments.paper import figures, tables
+from covey.experiments.paper.methods import METHODS
 from covey.experiments.paper.names import SAME_SIZE, by_descent
+from covey.experiments.specs import Problem
+from covey.experiments.tables import summarise
 from tests.experiments.iris import IRIS, iris, run, shown_of
 
 

@@ -201,7 +201,7 @@ def _added(fitted: Any, rows: Block) -> dict[str, Any]:
 def _draw(fitted: Any, loaded: Loaded | None, path: str, cluster: str | None, title: str) -> None:
     """Draw a page with the map of all clusters, which opens with one of them, or their coverage as an image."""
     from covey.displays.drawing import figure
-    from covey.evaluation import Picture
+    from covey.displays.picture import Picture
     from covey.storage.atomic import whole
 
     if path.endswith(".html") and loaded is not None:

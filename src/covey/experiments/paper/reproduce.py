@@ -80,7 +80,7 @@ def reproduce(
 
     See Also
     --------
-    covey.experiments.report : The same for experiments of your own.
+    covey.experiments.runner.report : The same for experiments of your own.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def reproduce(
 
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from covey.experiments import reproduce
+    >>> from covey.experiments.paper.reproduce import reproduce
     >>> folder = Path(tempfile.mkdtemp())
     >>> (folder / "thesis.txt").touch()
     >>> reproduce(folder)  # doctest: +ELLIPSIS
