@@ -110,7 +110,9 @@ def descent_dense() -> list[Figure]:
 
     def ours(name: str, rows: Any, n_jobs: int) -> Callable[[], None]:
         def run() -> None:
-            graph = covey.neighbor_graph(rows, 15, method="nn-descent", sample_rate=1.0, random_state=0, n_jobs=n_jobs)
+            graph = covey.neighbor_graph(
+                rows, 15, method=covey.NNDescent(sample_rate=1.0), random_state=0, n_jobs=n_jobs
+            )
             found[name] = graph.indices[control]
 
         return run

@@ -49,6 +49,7 @@ def test_public_names():
         "DeltaMedoids",
         "KeepAll",
         "Measure",
+        "NNDescent",
         "NearestPrototypeClassifier",
         "NeighborGraph",
         "PackedBits",

@@ -14,6 +14,7 @@ from covey.coverage.cover import cover as cover
 from covey.coverage.lower_bound import cover_lower_bound as cover_lower_bound
 from covey.graph.build import neighbor_graph as neighbor_graph
 from covey.graph.clusters.search import find_clusters as find_clusters
+from covey.graph.descent import NNDescent as NNDescent
 from covey.graph.graph import NeighborGraph as NeighborGraph
 from covey.graph.threshold import threshold_graph as threshold_graph
 from covey.persistence.loading import load as load

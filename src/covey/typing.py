@@ -6,8 +6,8 @@ need a similarity of strings, for example, or that a precomputed matrix must be 
 `Objects` is what may be passed as X: rows of an array, of a sparse matrix or of a frame, or a sequence of any objects.
 `Labels` is what may be passed as y: one label for each object. `SimilarityLike` is what may be passed as similarity: a
 name, a function of two objects, or a `covey.Similarity`. `GraphLike` is what may be passed as graph: the name of a
-method, a `covey.NeighborGraph`, or a sparse matrix. `SparseMatrix`, `Frame` and `Column` are protocols: they say what
-covey needs of the objects of other libraries.
+method, a `covey.NNDescent`, a `covey.NeighborGraph`, or a sparse matrix. `SparseMatrix`, `Frame` and `Column` are
+protocols: they say what covey needs of the objects of other libraries.
 
 Examples
 --------
@@ -21,7 +21,7 @@ Examples
 [[1, 8], [9, 1]]
 """
 
-from covey.graph.graph import GraphLike
+from covey.graph.build import GraphLike
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.types import Column, Frame, Labels, Objects, SparseMatrix
 

@@ -49,7 +49,6 @@ GRAPH = covey.neighbor_graph(X, 2)
 _SELECTOR = {"similarity": NO_SIMILARITY, "verbose": ["loud", [1], object(), -1]}
 _SEEDED = {"random_state": NO_SEED}
 _PARALLEL = {"n_jobs": NO_JOBS}
-_DESCENT = {"sample_rate": [*NO_NUMBER, 0, 1.5, -1], "tol": [*NO_NUMBER, -0.1, 1.1]}
 _COVER = {
     "coverage": [*NO_NUMBER, 0, -0.5, 1.5, np.inf],
     "gain": NO_NAME,
@@ -66,7 +65,6 @@ PARAMETERS = {
         "graph": [None, "exactly", OTHER_SIZE, *BROKEN_GRAPHS],
         "size": [*NO_COUNT, 0, 1, -1, 1.0],
         **_COVER,
-        **_DESCENT,
         **_SELECTOR,
         **_SEEDED,
         **_PARALLEL,
@@ -117,7 +115,6 @@ PARAMETERS = {
         "n_neighbors": [*NO_WHOLE, 0, -1],
         "similarity": NO_SIMILARITY,
         "method": [None, "none such", 5, ["exact"]],
-        **_DESCENT,
         **_SEEDED,
         **_PARALLEL,
     },

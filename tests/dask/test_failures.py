@@ -167,6 +167,7 @@ OTHERS = {
     "labels": lambda fit: (fit.rows, ("a",) * 39 + ("b",) * 21, {}),
     "names of labels": lambda fit: (fit.rows, ("a",) * 40 + ("c",) * 20, {}),
     "number of rows": lambda fit: (fit.rows[:59], fit.labels[:59], {}),
+    "parameters of NN-Descent": lambda fit: (fit.rows, fit.labels, {"graph": covey.NNDescent(sample_rate=0.6)}),
     **{
         name: lambda fit, name=name, value=value: (fit.rows, fit.labels, {name: value})
         for name, value in {
@@ -177,8 +178,6 @@ OTHERS = {
             "graph": "nn-descent",
             "gain": "count",
             "on_orphan": "outlier",
-            "sample_rate": 0.6,
-            "tol": 0.01,
             "random_state": 2,
             "shard_size": 19,
         }.items()

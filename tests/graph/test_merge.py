@@ -99,7 +99,7 @@ def merged(space, on_right, k, seed, similarities):
         for x in side.tolist():
             best = ranked(similarities[x], (y for y in side.tolist() if y != x))[:length]
             lists.indices[x, : len(best)], lists.similarities[x, : len(best)] = best, similarities[x][best]
-    return merge(space, on_right, lists, k, np.random.default_rng(seed), sample_rate=0.7, tol=0.001)
+    return merge(space, on_right, lists, k, np.random.default_rng(seed), covey.NNDescent())
 
 
 @settings(max_examples=30)
@@ -149,11 +149,11 @@ def test_a_merge_finds_nearly_all_neighbors(share, similarity):
     space = space_of(X, similarity)
     lists = NeighborLists.empty(3000, length_of_lists(k))
     for side in (np.flatnonzero(~on_right), np.flatnonzero(on_right)):
-        graph = build(space_of(X[side], similarity), length_of_lists(k), "nn-descent", rng, sample_rate=0.7, tol=0.001)
+        graph = build(space_of(X[side], similarity), length_of_lists(k), covey.NNDescent(), rng)
         width = graph.indices.shape[1]
         lists.indices[side, :width] = np.where(graph.indices >= 0, side[graph.indices], -1)
         lists.similarities[side, :width] = graph.similarities
-    lists, recall = merge(space, on_right, lists, k, rng, sample_rate=0.7, tol=0.001)
+    lists, recall = merge(space, on_right, lists, k, rng, covey.NNDescent())
     truth = covey.neighbor_graph(X, k, similarity, method="exact").indices
     found = recall_of(lists.indices, truth, k)
     assert found >= 0.95

@@ -9,8 +9,7 @@ from sklearn.utils._param_validation import InvalidParameterError, validate_para
 
 import covey
 import covey.dask
-from covey.graph.build import OPTIONS
-from covey.runtime.parameters import Interval, is_number, is_whole
+from covey.runtime.parameters import RUNNING, Interval, is_number, is_whole
 
 ESTIMATORS = [
     *(kind for _, kind in inspect.getmembers(covey, inspect.isclass) if hasattr(kind, "_parameter_constraints")),
@@ -23,7 +22,7 @@ NUMBERS = {
     for name, constraints in kind._parameter_constraints.items()
     if any(isinstance(constraint, LooseInterval) for constraint in constraints)
 }
-NUMBERS |= {f"neighbor_graph, {name}": {name: OPTIONS[name]} for name in ("sample_rate", "tol", "n_jobs")}
+NUMBERS |= {"neighbor_graph, n_jobs": {"n_jobs": RUNNING["n_jobs"]}}
 
 
 def test_the_parameters_of_all_estimators_are_known():

@@ -13,8 +13,7 @@ from covey.dask.driver import Fit, Outcome
 from covey.dask.engine import Engine, ambient_client
 from covey.dask.inputs import PartFacts
 from covey.dask.large import fit_large, n_evaluations_of_all
-from covey.graph.descent import SAMPLE_RATE, TOL
-from covey.graph.graph import GraphLike
+from covey.graph.build import GraphLike, Method
 from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.libraries import require
 from covey.runtime.parameters import Interval
@@ -53,7 +52,7 @@ class CRS(local.CRS):
         is cut is the mean similarity of pairs within its shards. None keeps all edges.
     similarity : str, callable or Similarity, default="cosine"
         As in `covey.CRS`, but not "precomputed".
-    graph : {"auto", "exact", "nn-descent"}, default="auto"
+    graph : {"auto", "exact", "nn-descent"} or NNDescent, default="auto"
         How the graph is made. A finished graph is not possible on a cluster.
     gain : {"similarity", "count"}, default="similarity"
         Whether a newly covered object adds its similarity or 1 to a gain.
@@ -64,10 +63,6 @@ class CRS(local.CRS):
     refine : bool, default=False
         Whether to look for fewer representatives of the same coverage. It needs clusters of at most `shard_size`
         objects.
-    sample_rate : float, default=0.7
-        The share of the list entries that NN-Descent joins in a round, which is rho in the paper.
-    tol : float, default=0.001
-        The share of changed entries at which NN-Descent stops, which is delta in the paper.
     random_state : int, RandomState instance or None, default=None
         Decides which pairs are sampled and the draws of NN-Descent.
     n_jobs : int or None, default=None
@@ -171,8 +166,6 @@ class CRS(local.CRS):
         on_orphan: str = "self",
         size: None = None,
         refine: bool = False,
-        sample_rate: float = SAMPLE_RATE,
-        tol: float = TOL,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -192,8 +185,6 @@ class CRS(local.CRS):
             on_orphan=on_orphan,
             size=size,
             refine=refine,
-            sample_rate=sample_rate,
-            tol=tol,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
@@ -238,9 +229,10 @@ class CRS(local.CRS):
 
     def _check_possible(self, sample_weight: Any, include: Any) -> None:
         """Refuse what only a single process can do."""
-        if not isinstance(self.graph, str):
+        if not isinstance(self.graph, Method):
             raise TypeError(
-                "graph must be 'auto', 'exact' or 'nn-descent' on a cluster; to cover a finished graph, use covey.CRS."
+                "graph must be 'auto', 'exact', 'nn-descent' or a covey.NNDescent on a cluster; to cover a finished "
+                "graph, use covey.CRS."
             )
         on_error = None if self.on_error == "raise" else self.on_error
         refused = {"sample_weight": sample_weight, "include": include, "size": self.size}

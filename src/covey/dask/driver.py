@@ -182,7 +182,7 @@ def _open_checkpoint(engine: Engine, url: Path, parts: Parts, selector: Any, sha
     arguments = zip(parts.collections, parts.codes, parts.first_rows.tolist(), strict=True)
     futures = [engine.submit("fingerprint", _fingerprint, *three) for three in arguments]
     data = sum(engine.gather("fingerprints", futures)) % 2**64
-    names = ("n_neighbors", "coverage", "threshold", "graph", "gain", "on_orphan", "refine", "sample_rate", "tol")
+    names = ("n_neighbors", "coverage", "threshold", "gain", "on_orphan", "refine")
     labels = data_fingerprint(np.arange(len(parts.labels)), object_hashes(parts.labels))
     manifest = {
         "data": f"{data:016x}",
@@ -190,6 +190,7 @@ def _open_checkpoint(engine: Engine, url: Path, parts: Parts, selector: Any, sha
         "similarity": similarity_fingerprint(resolve(selector.similarity)),
         "shard_size": shard_size,
         "seed": int(random_state),
+        "graph": str(selector.graph),
         **{name: getattr(selector, name) for name in names},
     }
     checkpoint = FolderCheckpoint(url, json.loads(json.dumps(manifest, default=float)))

@@ -50,6 +50,7 @@ from covey.dask.shards import (
     to_rows,
 )
 from covey.graph.build import auto_neighbors, choose_method, graph_and_mean
+from covey.graph.descent import NNDescent
 from covey.graph.exact import nearest_across
 from covey.graph.lists import NeighborLists
 from covey.graph.merge import length_of_lists, merge
@@ -126,8 +127,7 @@ def _lazy_side(assigned: list[Any], sizes: Integers, side: int) -> Any:
 def _how(selector: Any, n: int) -> HowToLink:
     """Return how the graph of n distinct objects is made."""
     k = auto_neighbors(n) if selector.n_neighbors == "auto" else int(selector.n_neighbors)
-    method, sample_rate, tol = str(selector.graph), float(selector.sample_rate), float(selector.tol)
-    return HowToLink(min(k, n - 1), length_of_lists(k), method, sample_rate, tol, selector.n_jobs)
+    return HowToLink(min(k, n - 1), length_of_lists(k), selector.graph, selector.n_jobs)
 
 
 def _graph(
@@ -250,9 +250,7 @@ def _chosen(shard: Shard, picked: Indices) -> Collection:
 def link(shard: Shard, how: HowToLink, rng: np.random.Generator) -> Links:
     """Make the neighbor graph of a shard."""
     space, multiplicity = watched(shard.collection.space(how.n_jobs)), shard.multiplicity
-    graph, mean = graph_and_mean(
-        space, multiplicity, how.length, how.method, rng, sample_rate=how.sample_rate, tol=how.tol
-    )
+    graph, mean = graph_and_mean(space, multiplicity, how.length, how.method, rng)
     several = np.flatnonzero(multiplicity > 1).astype(np.int32)
     pairs = n_pairs(multiplicity[several])
     n, n_copies = int(multiplicity.sum()), int(pairs.sum())
@@ -275,11 +273,12 @@ def merge_shards(
     on_right = order >= len(left.collection)
     space = watched(union.space(how.n_jobs))
     both = in_one(union.rows, (left_links, right_links), how.length)
-    if choose_method(how.method, space, how.length) == "exact":
-        lists, n_evaluations = _exact(union, on_right, both, how)
-    else:
-        lists, _ = merge(space, on_right, both, how.n_neighbors, rng, sample_rate=how.sample_rate, tol=how.tol)
+    method = choose_method(how.method, space, how.length)
+    if isinstance(method, NNDescent):
+        lists, _ = merge(space, on_right, both, how.n_neighbors, rng, method)
         n_evaluations = space.n_evaluations
+    else:
+        lists, n_evaluations = _exact(union, on_right, both, how)
     k = how.n_neighbors
     best = Links(as_indices(union.rows), to_rows(union.rows, lists.indices[:, :k]), lists.similarities[:, :k], 0)
     return Merged(some(best, ~on_right), some(best, on_right), n_evaluations)

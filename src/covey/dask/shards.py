@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
+from covey.graph.build import Method
 from covey.graph.lists import NeighborLists
 from covey.runtime.memory import Sized
 from covey.similarity.collection import Collection
@@ -82,9 +83,7 @@ class HowToLink:
 
     n_neighbors: int
     length: int
-    method: str
-    sample_rate: float
-    tol: float
+    method: Method
     n_jobs: int | None
 
 

@@ -10,8 +10,7 @@ A finished graph in a checkpoint.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
-from numbers import Real
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from covey.arrays import Integers
-from covey.graph.descent import SAMPLE_RATE, SMALLEST_LIST, TOL, descend
+from covey.graph.descent import SMALLEST_LIST, NNDescent, descend
 from covey.graph.exact import nearest_others
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
-from covey.runtime.parameters import RUNNING, Interval, generator
+from covey.runtime.parameters import RUNNING, generator
 from covey.runtime.progress import progress
 from covey.similarity.calls.failures import OnError
 from covey.similarity.checkpoint import Checkpoint
@@ -35,7 +34,7 @@ from covey.similarity.measures import resolve
 from covey.similarity.run import CONSTRAINTS, Path, careful, finished_parts, seed_of
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
-from covey.similarity.types import Objects
+from covey.similarity.types import Objects, SparseMatrix
 from covey.storage.archive import pack_arrays, unpack_arrays
 
 FINISHED = "neighbor graph"
@@ -98,24 +97,21 @@ EXACT_UP_TO = 30
 would score about half of all pairs there: on Fashion-MNIST, a descent from random lists did so at n = 33 k."""
 
 METHODS = ("auto", "exact", "nn-descent")
-"""What a caller may ask for."""
+"""The names of methods. "nn-descent" stands for `NNDescent()`."""
 
-OPTIONS = {
-    "sample_rate": [Interval(Real, 0, 1, closed="right")],
-    "tol": [Interval(Real, 0, 1, closed="both")],
-    **RUNNING,
-}
-"""Which values the options of `neighbor_graph` may have, in scikit-learn's words."""
+Method = str | NNDescent
+"""A method: its name, or NN-Descent with its parameters."""
+
+GraphLike = Method | NeighborGraph | SparseMatrix
+"""What a user may pass as ``graph``: a method, or a graph made elsewhere."""
 
 
 def neighbor_graph(
     X: Objects,
     n_neighbors: int = 10,
     similarity: SimilarityLike = "cosine",
-    method: str = "auto",
+    method: Method = "auto",
     *,
-    sample_rate: float = SAMPLE_RATE,
-    tol: float = TOL,
     checkpoint: Path = None,
     on_error: OnError = "raise",
     timeout: float | None = None,
@@ -133,13 +129,12 @@ def neighbor_graph(
         The length of each list, k in the paper, which is n - 1 if there are no more others.
     similarity : str, callable or Similarity, default="cosine"
         How similar two objects are, as in `covey.CRS`; larger means closer.
-    method : {"auto", "exact", "nn-descent"}, default="auto"
-        "exact" evaluates all pairs. "nn-descent" evaluates few pairs and finds most neighbors. "auto" is exact for up
+    method : {"auto", "exact", "nn-descent"} or NNDescent, default="auto"
+        "exact" evaluates all pairs. "nn-descent" evaluates few pairs and finds most neighbors; `covey.NNDescent` is the
+        same with parameters of its own. "auto" is exact for up
         to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where all pairs are evaluated about as
         fast as few: for up to 10 000 dense rows, 20 000 CSR rows or 40 000 rows of packed bits under cosine, dot,
         euclidean and jaccard, for up to 5 000 strings under the named similarities, and for precomputed matrices.
-    sample_rate, tol : float, default=0.7, 0.001
-        Which share of a list NN-Descent joins in a round (rho), and at which share of changes it stops (delta).
     checkpoint, on_error, timeout : path, str, float, default=None, "raise", None
         Precautions as in `covey.CRS`. For named similarities the checkpoint keeps the finished graph.
     random_state : int, RandomState instance or None, default=None
@@ -172,7 +167,7 @@ def neighbor_graph(
     {'cat': 'cart', 'cart': 'cat', 'care': 'cart', 'dog': 'dodge', 'dodge': 'lodge', 'lodge': 'dodge'}
     """
     check_n_neighbors(n_neighbors)
-    options = _checked(OPTIONS, sample_rate=sample_rate, tol=tol, n_jobs=n_jobs, verbose=verbose)
+    options = _checked(RUNNING, n_jobs=n_jobs, verbose=verbose)
     care = _checked(CONSTRAINTS, checkpoint=checkpoint, on_error=on_error, timeout=timeout)
     with careful(collect(X, resolve(similarity)), **care) as collection:
         return _kept_or_made(collection, n_neighbors, method, random_state, options, verbose > 0)
@@ -185,18 +180,19 @@ def _checked(constraints: Mapping[str, Any], **options: Any) -> dict[str, Any]:
 
 
 def _kept_or_made(
-    collection: Collection, k: int, method: str, random_state: Any, options: dict[str, Any], shown: bool
+    collection: Collection, k: int, method: Method, random_state: Any, options: dict[str, Any], shown: bool
 ) -> NeighborGraph:
     """Return the graph that the checkpoint of a collection holds, or make it. Progress may be shown."""
     space = collection.space(options["n_jobs"])
     method = choose_method(method, space, k)
     rng = generator(seed_of(random_state, collection.checkpoint))
-    kept = finished_parts(collection, {"method": method, "n_neighbors": k, "random_state": random_state, **options})
+    parameters = {"n_neighbors": k, "random_state": random_state, **options, **_parameters(method)}
+    kept = finished_parts(collection, parameters)
     if kept is not None and FINISHED in kept.results:
-        return read_graph(kept, len(collection), k, method)
+        return read_graph(kept, len(collection), k, parameters["method"])
     with progress("neighbor graph", None, "evaluations", shown=shown) as bar:
         bar.watch(lambda: (space.n_done(), space.n_expected))
-        graph = build(space, k, method, rng, sample_rate=options["sample_rate"], tol=options["tol"])
+        graph = build(space, k, method, rng)
     if kept is not None:
         write_graph(kept, graph)
     report = None if collection.checkpoint is None else collection.checkpoint.report()
@@ -204,28 +200,33 @@ def _kept_or_made(
     return replace(graph, checkpoint=report, n_failed=0 if failures is None else failures.n)
 
 
-def choose_method(method: str, space: Space, k: int) -> str:
-    """The method to use, "exact" or "nn-descent", for the one asked for.
+def _parameters(method: Method) -> dict[str, Any]:
+    """Return the name of a method that was chosen, and its parameters."""
+    return {"method": "nn-descent", **asdict(method)} if isinstance(method, NNDescent) else {"method": method}
+
+
+def choose_method(method: Method, space: Space, k: int) -> Method:
+    """Return the method to use for the one asked for: "exact", or NN-Descent with its parameters.
 
     NN-Descent is never used where its lists would hold all other objects: an exact graph costs no more there.
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
+    if not (isinstance(method, NNDescent) or method in METHODS):
+        raise ValueError(f"method must be one of {list(METHODS)} or a covey.NNDescent, got {method!r}.")
     n = space.n_left
     small = n <= EXACT_UP_TO * k or n * (n - 1) // 2 <= FEW_PAIRS
     if method == "auto" and (small or n <= space.exact_up_to):
         return "exact"
-    return "exact" if method == "exact" or n - 1 <= max(k, SMALLEST_LIST) else "nn-descent"
+    if method == "exact" or n - 1 <= max(k, SMALLEST_LIST):
+        return "exact"
+    return method if isinstance(method, NNDescent) else NNDescent()
 
 
 def build(
     space: Space,
     k: int,
-    method: str,
+    method: Method,
     rng: np.random.Generator,
     *,
-    sample_rate: float = SAMPLE_RATE,
-    tol: float = TOL,
     scored: ScoredPairs | None = None,
     multiplicity: Integers | None = None,
 ) -> NeighborGraph:
@@ -239,25 +240,19 @@ def build(
     mean, recall = None, None
     if space.n_left == 1:
         lists = NeighborLists.empty(1, 0)
-    elif method == "exact":
+    elif isinstance(method, NNDescent):
+        lists, recall = descend(space, k, rng, method, scored)
+    else:
         multiplicity = np.ones(space.n_left, dtype=np.int64) if multiplicity is None else multiplicity
         lists, total = nearest_others(space, k, multiplicity)
         mean = None if total is None else mean_of_all(space, multiplicity, total)
-    else:
-        lists, recall = descend(space, k, rng, sample_rate=sample_rate, tol=tol, scored=scored)
     indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])
-    return NeighborGraph(indices, similarities, space.n_evaluations - before, method, mean, recall)
+    name = _parameters(method)["method"]
+    return NeighborGraph(indices, similarities, space.n_evaluations - before, name, mean, recall)
 
 
 def graph_and_mean(
-    space: Space,
-    multiplicity: Integers,
-    k: int,
-    method: str,
-    rng: np.random.Generator,
-    *,
-    sample_rate: float,
-    tol: float,
+    space: Space, multiplicity: Integers, k: int, method: Method, rng: np.random.Generator
 ) -> tuple[NeighborGraph, float]:
     """Return the neighbor graph of a space and the mean similarity of its pairs, by the method that was asked for.
 
@@ -265,10 +260,9 @@ def graph_and_mean(
     equal ones.
     """
     method = choose_method(method, space, k)
-    if method == "nn-descent":
+    if isinstance(method, NNDescent):
         homogeneity, scored = mean_similarity(space, multiplicity, rng)
-        graph = build(space, k, method, rng, sample_rate=sample_rate, tol=tol, scored=scored)
-        return graph, homogeneity.value
+        return build(space, k, method, rng, scored=scored), homogeneity.value
     graph = build(space, k, method, rng, multiplicity=multiplicity)
     mean = graph.mean_similarity
     if mean is None:  # the exact graph has counted all pairs, but has no sum of their similarities

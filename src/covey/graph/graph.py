@@ -225,10 +225,6 @@ def _lists_of(csr: sp.csr_array, n_neighbors: int | None, from_distance: str | N
     return lists.indices, lists.similarities
 
 
-GraphLike = str | NeighborGraph | SparseMatrix
-"""What a user may pass as ``graph``: the name of a method, or a graph made elsewhere."""
-
-
 def check_n_neighbors(n_neighbors: Any) -> None:
     """Raise ValueError unless this is a whole number of at least 1."""
     if not is_whole(n_neighbors, 1):

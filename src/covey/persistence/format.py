@@ -1,6 +1,6 @@
 """What a model file looks like from outside, for those who write one and those who read one."""
 
-FORMAT = 2
+FORMAT = 3
 """The number of the format that is written. `old/` holds the readers of earlier ones."""
 JSON = "covey.json"
 """The member of the archive that holds everything but the arrays."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 from covey.exceptions import FileFormatError
 from covey.persistence.estimators import NEVER_SAVED, find_class, restored
 from covey.persistence.format import FORMAT, JSON, KEYS, LONGEST_CAUSE, UnknownNameError, check_depth, most_json
-from covey.persistence.old import format_1
+from covey.persistence.old import format_1, format_2
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityReader, lacks_code
 from covey.persistence.values import Reader, tagged, typed
@@ -42,7 +42,7 @@ Fitted: TypeAlias = "Selector | NearestPrototypeClassifier"
 ARCHIVE = b"PK"
 """How a zip archive begins."""
 
-UPGRADES = {1: format_1.upgrade}
+UPGRADES = {1: format_1.upgrade, 2: format_2.upgrade}
 """How a file of each older format is brought into the next one."""
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.graph.descent import NNDescent
 from covey.graph.graph import NeighborGraph
 from covey.graph.recall import Recall
 from covey.persistence.values import Record
@@ -82,6 +83,7 @@ RECORDS = {
             "keys must be as many as columns": lambda rows: rows.keys is None or len(rows.keys) == rows.is_number.size,
         },
     ),
+    NNDescent: Record({"sample_rate": SHARE, "tol": SHARE}),
     NeighborGraph: Record(
         {
             "indices": TABLE,

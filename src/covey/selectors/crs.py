@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import StrOptions
 
 from covey.coverage.cover import GAINS, ORPHANS, cover, similarities_to_coverers
-from covey.graph.build import METHODS, auto_neighbors, graph_and_mean
-from covey.graph.descent import SAMPLE_RATE, TOL
-from covey.graph.graph import GraphLike, NeighborGraph, edges_among, given_edges
+from covey.graph.build import METHODS, GraphLike, Method, auto_neighbors, graph_and_mean
+from covey.graph.descent import NNDescent
+from covey.graph.graph import NeighborGraph, edges_among, given_edges
 from covey.graph.threshold import edges_and_mean
 from covey.prototype import Prototype
 from covey.runtime.callbacks import with_callbacks
@@ -53,7 +53,7 @@ class CRS(Selector):
     similarity : str, callable or Similarity, default="cosine"
         A name that `covey.similarity_names` lists, a function s(a, b), or what `covey.batched` or `covey.from_distance`
         returns. It is "precomputed" if X is a matrix of similarities.
-    graph : {"auto", "exact", "nn-descent"}, NeighborGraph or sparse matrix, default="auto"
+    graph : {"auto", "exact", "nn-descent"}, NNDescent, NeighborGraph or sparse matrix, default="auto"
         How the graph is made (see `covey.neighbor_graph`), or a finished graph of all objects of X. Of such a graph the
         best k edges within each cluster are used. If the threshold is "homogeneity", `similarity` must be the one that
         the graph was made with; it also decides which objects are equal and are merged. With any other threshold X is
@@ -72,10 +72,6 @@ class CRS(Selector):
         Whether to look for fewer representatives of the same coverage after the greedy choice. It drops what is not
         needed and replaces two representatives by one. The result is never larger and is always the same. It takes a
         quarter of a second for 6 000 objects.
-    sample_rate : float, default=0.7
-        The share of the list entries that NN-Descent joins in a round, in (0, 1]. It is rho in the paper.
-    tol : float, default=0.001
-        The share of changed entries at which NN-Descent stops, in [0, 1]. It is delta in the paper.
     checkpoint : path or None, default=None
         A file that keeps what the fit has paid for, so that the same call goes on where it was stopped, by whatever. It
         keeps every pair that a function of your own has evaluated; these pairs also serve later fits with other
@@ -178,13 +174,11 @@ class CRS(Selector):
         "coverage": [Interval(Real, 0, 1, closed="right")],
         "threshold": [StrOptions({"homogeneity"}), Interval(Real, None, None, closed="neither"), None],
         "similarity": "no_validation",
-        "graph": [StrOptions(set(METHODS)), NeighborGraph, "sparse matrix"],
+        "graph": [StrOptions(set(METHODS)), NNDescent, NeighborGraph, "sparse matrix"],
         "gain": [StrOptions(set(GAINS))],
         "on_orphan": [StrOptions(set(ORPHANS))],
         "size": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
         "refine": ["boolean"],
-        "sample_rate": [Interval(Real, 0, 1, closed="right")],
-        "tol": [Interval(Real, 0, 1, closed="both")],
         **run.CONSTRAINTS,
         "random_state": ["random_state"],
         "n_jobs": [WHOLE, None],
@@ -203,8 +197,6 @@ class CRS(Selector):
         on_orphan: str = "self",
         size: float | None = None,
         refine: bool = False,
-        sample_rate: float = SAMPLE_RATE,
-        tol: float = TOL,
         checkpoint: Path = None,
         on_error: OnError = "raise",
         timeout: float | None = None,
@@ -221,8 +213,6 @@ class CRS(Selector):
         self.on_orphan = on_orphan
         self.size = size
         self.refine = refine
-        self.sample_rate = sample_rate
-        self.tol = tol
         self.checkpoint = checkpoint
         self.on_error = on_error
         self.timeout = timeout
@@ -299,7 +289,7 @@ class CRS(Selector):
 
     def _checked(self, wishes: Wishes) -> Wishes:
         """Add the edges of a finished graph to wishes. Refuse parameters that do not go with each other."""
-        given = None if isinstance(self.graph, str) else given_edges(self.graph)
+        given = None if isinstance(self.graph, Method) else given_edges(self.graph)
         if self.n_neighbors is None and self.threshold is None and given is None:
             raise ValueError(
                 "threshold must be 'homogeneity' or a number if n_neighbors is None, because then all objects that "
@@ -389,9 +379,8 @@ class CRS(Selector):
         if self.n_neighbors is None:
             threshold = None if self.threshold == "homogeneity" else float(self.threshold)  # type: ignore[arg-type]
             return edges_and_mean(space, multiplicity, threshold, rng)
-        method = str(self.graph)  # a given graph was used above, so this is a name
-        k = self._k(space)
-        return graph_and_mean(space, multiplicity, k, method, rng, sample_rate=self.sample_rate, tol=self.tol)
+        method = cast("Method", self.graph)  # a given graph was used above
+        return graph_and_mean(space, multiplicity, self._k(space), method, rng)
 
     def _k(self, space: Space) -> int:
         """Return the number of neighbors of each object in a space."""

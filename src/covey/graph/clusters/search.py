@@ -13,11 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Floats, Integers, Positions
-from covey.graph.build import choose_method, neighbor_graph
+from covey.graph.build import GraphLike, Method, choose_method, neighbor_graph
 from covey.graph.clusters.communities import communities, n_communities, separation
 from covey.graph.clusters.density import density_clusters
 from covey.graph.clusters.links import lengths_of, links_of
-from covey.graph.graph import GraphLike, NeighborGraph, check_n_neighbors, edges_among, given_edges
+from covey.graph.graph import NeighborGraph, check_n_neighbors, edges_among, given_edges
 from covey.runtime.parameters import is_whole
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
@@ -151,7 +151,7 @@ def find_clusters(
         The fewest objects of a cluster; by default 5 with "hdbscan", and 1 otherwise. Smaller groups of objects belong
         to none with "hdbscan". Otherwise they join the cluster that they are linked to most closely, and belong to none
         if they have no link.
-    graph : {"auto", "exact", "nn-descent"}, NeighborGraph or sparse matrix, default="auto"
+    graph : {"auto", "exact", "nn-descent"}, NNDescent, NeighborGraph or sparse matrix, default="auto"
         How the graph is made, or a finished graph. Of a finished one all edges are used, and X is not looked at. Pass
         the similarity that it was made with, too.
     random_state : int, RandomState instance or None, default=None
@@ -185,7 +185,7 @@ def find_clusters(
     check_n_neighbors(n_neighbors)
     smallest = _smallest(n_clusters, min_cluster_size)
     like = resolve(similarity)
-    if not isinstance(graph, str):
+    if not isinstance(graph, Method):
         edges = _between_objects(given_edges(graph))
         multiplicity = np.ones(edges.shape[0], dtype=np.int64)
         return _Search(edges, edges, like, None, multiplicity).clusters(n_clusters, smallest)

@@ -9,11 +9,12 @@ Values for which format 1 had no form, such as NumPy's numbers, were written as 
 """
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
 
+from covey.persistence.old.estimators import estimators
 from covey.persistence.values import write_scalar
 from covey.similarity.names import STRINGS
 from covey.similarity.similarity import Similarity
@@ -32,26 +33,17 @@ def upgrade(parts: dict[str, Any], array: Callable[[Any], NDArray[Any]], similar
         What the user passed to `load`.
     """
     parts = copy.deepcopy(parts) | {"format": 2}
-    for estimator in _estimators(parts["content"]):
+    for estimator in estimators(parts["content"]):
         state = estimator["state"]
         if "classes_" in state and "array" in state["classes_"]:
             _restore_dates(state, array(state["classes_"]["array"]))
     name = similarity.function if isinstance(similarity, Similarity) else similarity
     if parts["callable"] is None or not (isinstance(name, str) and name in STRINGS):
         return parts, similarity
-    for estimator in _estimators(parts["content"]):
+    for estimator in estimators(parts["content"]):
         if "similarity" in estimator["parameters"]:
             estimator["parameters"]["similarity"] = name
     return parts | {"callable": None}, None
-
-
-def _estimators(encoded: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The parameters and state of an estimator and of those within it."""
-    [content] = encoded.values()
-    yield content
-    for inner in (content["parameters"].get("selector"), content["state"].get("selector_")):
-        if inner is not None:
-            yield from _estimators(inner)
 
 
 def _restore_dates(state: dict[str, Any], classes: NDArray[Any]) -> None:
