@@ -1,24 +1,21 @@
 """Parquet: tables whose columns have names and types, read and written block by block.
 
-What the pages of a Parquet file unpack to, found out before Arrow unpacks any of them.
+A Parquet file of a kilobyte can stand for gigabytes: by pages that are packed well, by a number that stands for a
+million repetitions of itself, or by a long string that many rows refer to. What its footer says about sizes proves
+nothing. Therefore
 
-A Parquet file of a kilobyte may stand for gigabytes in three ways: a page that is packed well, a number that stands for
-a million repetitions of itself, and a long text that many rows refer to. What the footer of the file says about its
-sizes proves nothing, because Arrow goes by the headers of pages. Therefore
+1. A file that declares more rows than its size justifies (`storage/limits.py`) is refused before any is read.
+2. Strings are read as references to the page that holds them, which take 4 bytes a row however long the strings are.
+   Strings within lists, maps and structs are copied, because Arrow has no references to them in several chunks.
+3. The bytes of a batch, each string at its full length, are added to those of the batches before.
+4. If that is more than the size of the file justifies, the file is refused. Otherwise the strings are copied in place
+   of the references, and the batch becomes a frame.
 
-1. the headers of all pages are read, as Arrow is going to read them. The footer says where they are, and each says how
-   many bytes its page unpacks to, and how many values it holds;
-2. a value takes at least 8 bytes, and one of a fixed length takes that length;
-3. where texts are written once and rows refer to them, each row takes as much as the longest of these texts;
-4. if that is too much, the texts are read in that form, which takes little memory, and the lengths of those that rows
-   refer to are added up;
-5. where texts repeat the beginning of the text before, each could be as long as its page. If that is too much, they are
-   read a few at a time, and their lengths are added up.
+What one page unpacks to is thus known only after Arrow has unpacked it, and so are strings within lists, of which a
+batch holds at most 2 GiB.
 
-The files of one table, and the parts of Parquet files that can be read each on its own.
-
-A *part* is a run of row groups of one file. Which parts there are follows from the metadata of the files, so that rows
-are read only by whoever needs them.
+Several files can be one table, and a `Part` is a run of row groups of one file that a worker of a cluster can read by
+itself. The parts of a table follow from the metadata of its files, so that only workers read rows.
 """
 
 import json
@@ -27,9 +24,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Self
-
-import numpy as np
+from typing import Any, Self
 
 from covey.cli.errors import MisuseError
 from covey.cli.files.block import STANDARD, Block, name_of
@@ -41,264 +36,73 @@ from covey.runtime.libraries import require
 from covey.storage.errors import naming
 from covey.storage.limits import OPTION, allowed, limit_in_words
 
-MOST_HEADER = 16 * 2**20
-"""The most bytes that the header of a page may take. Arrow has the same limit."""
-FIRST_READ = 2**12
-"""How many bytes are read to find a header in them. Headers take some 30 bytes, and more if they hold long texts as the
-smallest and largest value."""
-MOST_ROWS = 2**20
-"""How many rows are looked at at once. Each takes 4 bytes, and the texts that a batch refers to are looked at once."""
-DEEPEST = 16
-"""How deep the parts of a header or footer may be nested; 9 levels are in use."""
-TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, _, STRUCT = range(1, 13)
-"""The types of values in a header, which is written in the compact protocol of Apache Thrift."""
-UNPACKED_SIZE, PACKED_SIZE, OF_DATA, OF_DICTIONARY, OF_DATA_V2 = 2, 3, 5, 7, 8
-"""The numbers of the parts of a header that count here; the last three say what kind of page it is."""
-ENCODINGS = {OF_DATA: 2, OF_DATA_V2: 4}
-"""The number of the part that says how the values of a page are written, by the kind of page."""
-REFERRING = (2, 8)
-"""The ways to write values that refer to those of another page."""
-REPEATING = 7
-"""The way to write texts that repeat the beginning of the text before."""
-ROW_GROUPS, COLUMNS, OF_COLUMN = 4, 1, 3
-"""The numbers of the parts of the footer that lead to what it says about a column of a row group."""
-PACKING, N_VALUES_OF_CHUNK, CHUNK_SIZE, FIRST_PAGE, DICTIONARY_PAGE = 4, 5, 7, 9, 11
-"""The numbers of the parts of the latter: how pages are packed, how many values and bytes there are, and where."""
-UNPACKED, PACKINGS = 0, {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd"}
-"""The ways to pack a page that Arrow can unpack alone. There are several that are called LZ4."""
-N_VALUES = 1
-"""The number of the part of a page's kind that says how many values it holds."""
+WITH_GAPS = {"bool": "boolean"} | {
+    f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+"""What pandas calls the types of columns that have gaps, by Arrow's names for them."""
 
 
-@dataclass
-class Claim:
-    """What a column claims to hold.
-
-    Attributes
-    ----------
-    n_bytes, n_values : int
-        The bytes and values of all its pages.
-    n_referred_to : int
-        The bytes of the texts that rows refer to, if all of them were as long as the longest.
-    n_repeated : int
-        The bytes of texts that repeat the beginning of others, if all of them were as long as their page.
-    longest : int
-        The most bytes that one of these texts can take.
-    """
-
-    n_bytes: int = 0
-    n_values: int = 0
-    n_referred_to: int = 0
-    n_repeated: int = 0
-    longest: int = 0
-
-    def add(self, header: dict[int, Any], longest: int) -> None:
-        """Add a page of values, some of which may refer to texts of at most the length `longest`."""
-        kind = next((kind for kind in ENCODINGS if kind in header), None)
-        if kind is None:
-            return
-        n_values, encoding = header[kind].get(N_VALUES, 0), header[kind].get(ENCODINGS[kind])
-        self.n_values += n_values
-        if encoding in REFERRING:
-            self.longest = max(self.longest, longest)
-            self.n_referred_to += n_values * longest
-        if encoding == REPEATING:
-            self.longest = max(self.longest, header[UNPACKED_SIZE])
-            self.n_repeated += n_values * header[UNPACKED_SIZE]
+ROWS_OF_BATCH = 20_000
+"""The most rows of a batch."""
 
 
-def check_pages(path: str, place: str) -> None:
-    """Refuse a file that unpacks to more than is allowed.
+def read_parquet(path: str, how: How) -> Iterator[Block]:
+    """Yield the rows of a file in blocks, in the types of Arrow, which lose nothing."""
+    with ExitStack() as stack:
+        place = stack.enter_context(as_file(path))
+        file = stack.enter_context(_opened(place))
+        names, n_all, n_read = list(types_of(path, file)), file.metadata.num_rows, 0
+        _check_size(path, BYTES_OF_CELL * n_all * len(names), os.path.getsize(place))
+        for batch in _batches(path, place, names, how.n_rows(len(names))):
+            n_read += batch.num_rows
+            yield Block(path, frame=frame_of(batch), share=n_read / max(n_all, n_read, 1))
+
+
+def _opened(place: str, **options: Any) -> Any:
+    return require("pyarrow.parquet", "cli").ParquetFile(place, **options)
+
+
+def _batches(
+    path: str, place: str, columns: Sequence[str], n_rows: int, row_groups: Sequence[int] | None = None
+) -> Iterator[Any]:
+    """Yield rows as tables of Arrow, until they take more bytes than the size of the file justifies.
 
     `path` is what the user calls the file, and `place` is where it lies.
     """
-    size = os.path.getsize(place)
-    most, total, texts = allowed(size), 0, []
-    with require("pyarrow.parquet", "cli").ParquetFile(place) as file, open(place, "rb") as content:
-        chunks = _chunks(content)
-        if any(len(group) != len(file.schema) for group in chunks):
-            raise ValueError("its row groups have other columns than its schema")
-        for at, column in enumerate(file.schema):
-            is_text = column.physical_type == "BYTE_ARRAY"
-            claim = _claim([group[at] for group in chunks], content, is_text, most)
-            width = max(BYTES_OF_CELL, column.length or 0)
-            total += max(claim.n_bytes, width * claim.n_values)
-            _check(path, total, size)
-            if max(claim.n_referred_to, claim.n_repeated) > most - total:
-                n_rows = int(np.clip(most // claim.longest, 1, MOST_ROWS))
-                texts.append(
-                    _repeated(place, column.path, n_rows) if claim.n_repeated else _referred_to(place, column.path)
-                )
-    for lengths in texts:
-        for n_bytes in lengths:
-            total += n_bytes
-            _check(path, total, size)
+    table, size, n_bytes = require("pyarrow", "cli").Table, os.path.getsize(place), 0
+    with _opened(place) as file:
+        types = types_of(path, file)
+        strings = [
+            column.path for column in file.schema if column.physical_type == "BYTE_ARRAY" and column.path in types
+        ]
+    schema = require("pyarrow", "cli").schema([(name, _without_views(types[name])) for name in columns])
+    with _opened(place, read_dictionary=strings) as file:
+        for batch in file.iter_batches(n_rows, row_groups=row_groups, columns=list(columns)):
+            n_bytes += sum(_unpacked_size(column) for column in batch.columns)
+            _check_size(path, n_bytes, size)
+            yield table.from_batches([batch]).select(schema.names).cast(schema)
 
 
-def _check(path: str, total: int, size: int) -> None:
-    if total > allowed(size):
+def _check_size(path: str, n_bytes: int, size: int) -> None:
+    """Refuse more bytes than a file of this size may unpack to."""
+    if n_bytes > allowed(size):
         raise FileFormatError(
             f"{name_of(path)} unpacks to more than {limit_in_words(size)}, which may be an attack on memory; if you "
             f"trust it, pass a larger {OPTION}."
         )
 
 
-def _chunks(content: BinaryIO) -> list[list[dict[int, Any]]]:
-    """Return what the footer says about each column of each row group.
-
-    Arrow is not asked for it, because some of its versions end the process if this part of the footer is damaged.
-    """
-    content.seek(-8, os.SEEK_END)
-    length = int.from_bytes(content.read(4), "little")
-    content.seek(-8 - length, os.SEEK_END)
-    try:
-        groups = _Thrift(content.read(length)).struct()[ROW_GROUPS]
-        chunks = [[column[OF_COLUMN] for column in group[COLUMNS]] for group in groups]
-        for chunk in (chunk for group in chunks for chunk in group):
-            places = [chunk[N_VALUES_OF_CHUNK], chunk[CHUNK_SIZE], chunk[FIRST_PAGE], chunk.get(DICTIONARY_PAGE, 0)]
-            if not all(type(number) is int and number >= 0 for number in places):
-                raise ValueError
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError("its footer is damaged") from error
-    return chunks
-
-
-def _claim(chunks: Sequence[dict[int, Any]], content: BinaryIO, is_text: bool, most: int) -> Claim:
-    """Return what a column, of which these are the parts, claims; reading stops where that is more than `most`."""
-    claim = Claim()
-    for chunk in chunks:
-        start, before, longest = chunk[FIRST_PAGE], claim.n_values, 0
-        if 0 < chunk.get(DICTIONARY_PAGE, 0) < start:
-            start = chunk[DICTIONARY_PAGE]
-        n_values = chunk[N_VALUES_OF_CHUNK]
-        end = start + chunk[CHUNK_SIZE] if n_values else start  # Arrow reads no page of nothing
-        for header, at in _headers(content, start, end):
-            claim.n_bytes += header[UNPACKED_SIZE]
-            if OF_DICTIONARY in header and is_text and claim.n_bytes <= most:
-                longest = _longest(content, at, header, chunk.get(PACKING))
-            claim.add(header, longest)
-            if claim.n_values - before >= n_values or max(claim.n_bytes, claim.n_values) > most:
-                break
-    return claim
-
-
-def _longest(content: BinaryIO, start: int, header: dict[int, Any], packing: Any) -> int:
-    """Return the length of the longest text in a page of texts that rows refer to."""
-    content.seek(start)
-    page, size = content.read(header[PACKED_SIZE]), header[UNPACKED_SIZE]
-    if packing != UNPACKED:
-        if packing not in PACKINGS:
-            return int(size)
-        page = require("pyarrow", "cli").Codec(PACKINGS[packing]).decompress(page, size, asbytes=True)
-    at = longest = 0
-    while at < len(page):
-        length = int.from_bytes(page[at : at + 4], "little")
-        at, longest = at + 4 + length, max(longest, length)
-    return longest
-
-
-def _headers(content: BinaryIO, start: int, end: int) -> Iterator[tuple[dict[int, Any], int]]:
-    """Yield the headers of the pages from one place in a file to another, and where the content of each begins."""
-    while start < end:
-        header, length = _header(content, start)
-        sizes = header.get(UNPACKED_SIZE), header.get(PACKED_SIZE)
-        kinds = [header.get(kind, {}) for kind in (OF_DATA, OF_DATA_V2)]
-        counts = [kind.get(N_VALUES, 0) if isinstance(kind, dict) else None for kind in kinds]
-        if not all(type(number) is int and number >= 0 for number in (*sizes, *counts)):
-            raise ValueError(f"the page at byte {start} has no size, or one below 0")
-        yield header, start + length
-        start += length + header[PACKED_SIZE]
-
-
-def _header(content: BinaryIO, start: int) -> tuple[dict[int, Any], int]:
-    """Return the header at a place in the file, and how many bytes it takes."""
-    n_bytes = FIRST_READ
-    while True:
-        content.seek(start)
-        reader = _Thrift(content.read(n_bytes))
-        try:
-            return reader.struct(), reader.at
-        except (IndexError, ValueError) as error:
-            n_bytes *= 16
-            if len(reader.text) < n_bytes // 16 or n_bytes > MOST_HEADER or isinstance(error, ValueError):
-                raise ValueError(f"the header of the page at byte {start} is damaged") from error
-
-
-class _Thrift:
-    """Reads values in the compact protocol of Apache Thrift. It raises IndexError where the text ends too early."""
-
-    def __init__(self, text: bytes) -> None:
-        self.text, self.at = text, 0
-
-    def struct(self, depth: int = 0) -> dict[int, Any]:
-        """Return the numbered parts of a structure; texts and numbers with a point are skipped."""
-        if depth > DEEPEST:
-            raise ValueError("it is nested too deep")
-        parts: dict[int, Any] = {}
-        number = 0
-        while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self._whole()
-            parts[number] = self._value(head & 15, depth)
-        return parts
-
-    def _value(self, kind: int, depth: int) -> Any:
-        if kind in (TRUE, FALSE):
-            return kind == TRUE
-        if kind in (I16, I32, I64):
-            return self._whole()
-        if kind == STRUCT:
-            return self.struct(depth + 1)
-        if kind in (LIST, SET):
-            head = self._byte()
-            n = head >> 4 if head >> 4 < 15 else self._varint()
-            if n > len(self.text):
-                raise ValueError("a list is too long")
-            return [self._value(BYTE if head & 15 in (TRUE, FALSE) else head & 15, depth + 1) for _ in range(n)]
-        if kind not in (BYTE, DOUBLE, BINARY):
-            raise ValueError(f"type {kind} has no place in it")
-        length = {BYTE: 1, DOUBLE: 8}.get(kind) or self._varint()
-        self.at += length
-        if self.at > len(self.text):
-            raise IndexError
-        return None
-
-    def _byte(self) -> int:
-        self.at += 1
-        return self.text[self.at - 1]
-
-    def _varint(self) -> int:
-        found = shift = 0
-        while True:
-            byte = self._byte()
-            found |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return found
-            if shift > 63:
-                raise ValueError("a number is too long")
-
-    def _whole(self) -> int:
-        """Return a whole number; its sign is its last bit."""
-        found = self._varint()
-        return found >> 1 ^ -(found & 1)
-
-
-def _repeated(place: str, column: str, n_rows: int) -> Iterator[int]:
-    """Yield, batch by batch, how many bytes the texts of a column take."""
-    with require("pyarrow.parquet", "cli").ParquetFile(place) as file:
-        for batch in file.iter_batches(n_rows, columns=[column]):
-            yield batch.nbytes
-
-
-def _referred_to(place: str, column: str) -> Iterator[int]:
-    """Yield, batch by batch, how many bytes the texts of a column take once each row has its own."""
-    compute = require("pyarrow.compute", "cli")
-    with require("pyarrow.parquet", "cli").ParquetFile(place, read_dictionary=[column]) as file:
-        for batch in file.iter_batches(MOST_ROWS, columns=[column]):
-            for values in _leaves(batch.column(0)):
-                if require("pyarrow", "cli").types.is_dictionary(values.type):
-                    lengths = compute.binary_length(values.dictionary)
-                    yield compute.sum(compute.take(lengths, values.indices).cast("int64")).as_py() or 0
+def _unpacked_size(column: Any) -> int:
+    """Return how many bytes a column takes once each row has its own string, and each value at least 8 bytes."""
+    compute, types = require("pyarrow.compute", "cli"), require("pyarrow", "cli").types
+    n_bytes = BYTES_OF_CELL * len(column)
+    for values in _leaves(column):
+        n_bytes_of_values = values.nbytes
+        if types.is_dictionary(values.type) and len(values):
+            lengths = compute.binary_length(values.dictionary)
+            n_bytes_of_values = compute.sum(compute.take(lengths, values.indices).cast("int64")).as_py() or 0
+        n_bytes = max(n_bytes, BYTES_OF_CELL * len(values), n_bytes_of_values)
+    return n_bytes
 
 
 def _leaves(values: Any) -> Iterator[Any]:
@@ -314,26 +118,6 @@ def _leaves(values: Any) -> Iterator[Any]:
         yield from _leaves(values.flatten())
     else:
         yield values
-
-
-WITH_GAPS = {"bool": "boolean"} | {
-    f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
-"""What pandas calls the types of columns that have gaps, by Arrow's names for them."""
-
-
-def read_parquet(path: str, how: How) -> Iterator[Block]:
-    """Yield the rows of a file in blocks, in the types of Arrow, which lose nothing."""
-    parquet = require("pyarrow.parquet", "cli")
-    with ExitStack() as stack:
-        place = stack.enter_context(as_file(path))
-        check_pages(path, place)
-        file = stack.enter_context(parquet.ParquetFile(place))
-        names = list(types_of(path, file))
-        done = 0
-        for batch in file.iter_batches(how.n_rows(len(names)), columns=names):
-            done += batch.num_rows
-            yield Block(path, frame=frame_of(batch), share=done / max(file.metadata.num_rows, done, 1))
 
 
 def types_of(path: str, file: Any) -> dict[str, Any]:
@@ -352,12 +136,8 @@ def types_of(path: str, file: Any) -> dict[str, Any]:
 
 
 def frame_of(table: Any) -> Any:
-    """Return a batch or a table of Arrow as a frame."""
+    """Return a table of Arrow as a frame."""
     table.validate(full=True)  # otherwise bytes that are no text would be noticed only when they are printed
-    schema = table.schema
-    plain = require("pyarrow", "cli").schema([field.with_type(_without_views(field.type)) for field in schema])
-    if plain != schema:
-        table = table.cast(plain)
     # Without pandas' own metadata, what was an index in pandas is a column like the others.
     return table.to_pandas(types_mapper=require("pandas", "cli").ArrowDtype, ignore_metadata=True)
 
@@ -435,7 +215,7 @@ def _readable_by_pandas(schema: Any, frame: Any) -> dict[bytes, bytes]:
 
 ROWS_OF_PART = 100_000
 """Row groups are joined until a part has at least this many rows, so that there are not too many tasks; a larger row
-group is a part by itself. No comparison with other values is on record."""
+group is a part by itself."""
 
 
 @dataclass(frozen=True)
@@ -464,15 +244,15 @@ class Part:
 
     def read(self, columns: Sequence[str] | None = None) -> Block:
         """Return the rows with these columns, or those that hold these values; by default with all."""
-        parquet = require("pyarrow.parquet", "cli")
         if not Path(self.place).is_file():
             raise FileNotFoundError(
                 f"{self.place}: no such file where a worker runs; all workers must find it under this name."
             )
-        with naming(self.path, Format.parquet.facts.verdict), parquet.ParquetFile(self.place) as file:
+        with naming(self.path, Format.parquet.facts.verdict):
             wanted = self.columns if columns is None else columns
             names = list(dict.fromkeys(top_of(name, self.columns) for name in wanted))
-            frame = frame_of(file.read_row_groups(list(self.row_groups), columns=names))
+            batches = list(_batches(self.path, self.place, names, ROWS_OF_BATCH, self.row_groups))
+            frame = frame_of(require("pyarrow", "cli").concat_tables(batches))
             if len(frame) != self.n_rows:
                 raise FileFormatError(
                     f"{self.path} must hold {self.n_rows} rows from row {self.first} on, as its "
@@ -489,11 +269,10 @@ def parts_of(paths: Sequence[str], form: str | None = None) -> list[Part]:
         if path == STANDARD or format_of(path, form) is not Format.parquet:
             raise MisuseError(f"only Parquet files can be read by --dask, got {path}; leave out --dask.")
         check_exists(path)
-        with naming(path, Format.parquet.facts.verdict):
-            check_pages(path, path)
-            with require("pyarrow.parquet", "cli").ParquetFile(path) as file:
-                types = types_of(path, file)
-                sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
+        with naming(path, Format.parquet.facts.verdict), _opened(path) as file:
+            types = types_of(path, file)
+            sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
+            _check_size(path, BYTES_OF_CELL * sum(sizes) * len(types), os.path.getsize(path))
         first = first or (path, types)
         _check_same_columns(first, (path, types))
         parts += _parts(path, sizes, tuple(first[1]))

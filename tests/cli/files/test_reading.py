@@ -1,7 +1,6 @@
 """Readers of tables and arrays: whatever is wrong with a file, one error names it, and little memory is spent on it."""
 
 import gzip
-import io
 import json
 import subprocess
 import sys
@@ -9,8 +8,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
@@ -18,7 +15,7 @@ from covey.cli.files.dialect import Style
 from covey.cli.files.reading import blocks, read
 from covey.exceptions import FileFormatError
 from covey.storage.compression import PACKED, open_packed
-from covey.storage.limits import FREE, MOST_RATIO, unpacking_at_most
+from covey.storage.limits import FREE, MOST_RATIO
 from tests.attack import tables
 from tests.cli.commands import one_line
 
@@ -106,52 +103,6 @@ def test_indices_out_of_range_do_not_crash_the_command(run):
     assert "bad.npz is no .npz file, or damaged" in one_line(err)
 
 
-def parquet(table, **options):
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, **options)
-    return buffer.getvalue()
-
-
-def whole_parquet():
-    return parquet(pa.table({"a": np.arange(1000.0)}), compression="snappy", use_dictionary=False)
-
-
-PARQUETS = {
-    "a damaged page": lambda: whole_parquet()[:50] + bytes(200) + whole_parquet()[250:],
-    "a damaged footer": lambda: whole_parquet()[:-60] + bytes(20) + whole_parquet()[-40:],
-    "a cut end": lambda: whole_parquet()[:-1],
-    "nothing": lambda: b"",
-    "bytes that are no text": lambda: parquet(pa.table({"a": pa.array([b"\xff"]).cast(pa.string(), safe=False)})),
-    "two columns of one name": lambda: parquet(pa.table([[1.0], [2.0]], names=["a", "a"])),
-}
-
-
-@pytest.mark.parametrize("what", PARQUETS)
-def test_broken_parquet_is_refused_by_name(folder, what):
-    Path("bad.parquet").write_bytes(PARQUETS[what]())
-    for reader in (read, lambda path: list(blocks(path))):
-        with pytest.raises(FileFormatError, match=r"^bad\.parquet"):
-            reader("bad.parquet")
-
-
-def test_a_column_whose_type_contradicts_the_schema_is_refused_and_does_not_end_the_process(folder):
-    """Arrow 26 ends the process if it is asked for the metadata of such a column."""
-    content = parquet(pa.table({"a": ["x", "y"]}))
-    text, number = b"\x15\x0c\x25", b"\x15\x08\x25"  # the type in the schema, and the beginning of the next part
-    assert content.count(text) == 1
-    Path("bad.parquet").write_bytes(content.replace(text, number))
-    with pytest.raises(FileFormatError, match=r"^bad\.parquet is no Parquet file, or damaged"):
-        read("bad.parquet")
-
-
-@pytest.mark.parametrize("kind", [pa.float64(), pa.int64(), pa.decimal128(5, 2), pa.float32()])
-def test_a_gap_in_a_column_of_numbers_is_named_with_its_row(run, kind):
-    pq.write_table(pa.table({"a": pa.array([1, 2, None, 4], kind), "b": [1.0, 2.0, 3.0, 4.0]}), "t.parquet")
-    code, _, err = run("select", "t.parquet", "-o", "few.csv")
-    assert code == 1
-    assert "t.parquet, row 2: no value in column 'a', where a finite number must be." in one_line(err)
-
-
 def test_other_values_that_are_no_numbers_are_named_with_their_row(run):
     rows = [{"a": 1.5, "b": at} for at in range(5)]
     for odd, named in (([1], r"[1]"), ({"x": 1}, "{'x': 1}"), (True, "True"), (10**400, "1000"), (None, "no value")):
@@ -168,23 +119,10 @@ def test_rows_with_nothing_in_common_are_refused_before_they_fill_memory(folder)
         read("t.jsonl")
 
 
-def test_a_parquet_file_of_millions_of_equal_rows_is_refused(folder):
-    schema = pa.schema([("a", pa.int64())])
-    with pq.ParquetWriter("t.parquet", schema) as writer:
-        for _ in range(20):
-            writer.write_table(pa.table({"a": np.zeros(10**6, dtype=np.int64)}))
-    assert Path("t.parquet").stat().st_size < 100_000
-    for reader in (read, lambda path: next(blocks(path))):
-        with pytest.raises(FileFormatError, match=r"^t\.parquet unpacks to more than 64 MiB .* larger --max-unpacked"):
-            reader("t.parquet")
-    with unpacking_at_most(10**9):
-        assert len(next(blocks("t.parquet"))) == 20_000
-
-
 READ_IN_LITTLE_MEMORY = """
 import resource, sys
 import pandas, pyarrow, zstandard
-from covey.storage.errors import FileFormatError
+from covey.exceptions import FileFormatError
 from covey.datasets import read_hosts
 from covey.cli.files.reading import read
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
