@@ -88,12 +88,14 @@ class First(covey.Selector):
             indices=np.array([0]), gains=np.array([rng.random()]), covered_by=np.zeros(size, dtype=int)
         )
 
-    def _select_with_details(self, cluster, rng, wishes):
-        return self.select(cluster, rng), (os.getpid(), len(cluster.whole), cluster.members)
+    def _select(self, cluster, rng, request):
+        details = os.getpid(), len(cluster.whole), cluster.members
+        return super()._select(cluster, rng, request)._replace(details=details)
 
-    def _set_details(self, details, n):
-        self.processes = Counter(process for process, _, _ in details.values())
-        self.seen = {label: (n_seen, members) for label, (_, n_seen, members) in details.items()}
+    def _finish(self, selected, request):
+        self.processes = Counter(one.details[0] for one in selected)
+        self.seen = {one.prototype.label: one.details[1:3] for one in selected}
+        return super()._finish(selected, request)
 
 
 SELECTORS = {
@@ -340,12 +342,9 @@ def test_objects_or_details_that_cannot_be_sent_are_fitted_here(dask):
     class KeepsLocks(First):
         similarity = staticmethod(lambda a, b: 0.5)
 
-        def _select_with_details(self, cluster, rng, wishes):
-            _, details = super()._select_with_details(cluster, rng, wishes)
-            return self.select(cluster, rng), (*details, locked())
-
-        def _set_details(self, details, n):
-            super()._set_details({label: detail[:3] for label, detail in details.items()}, n)
+        def _select(self, cluster, rng, request):
+            selected = super()._select(cluster, rng, request)
+            return selected._replace(details=(*selected.details, locked()))
 
     with pytest.warns(UnpicklableSimilarityWarning, match="cannot pickle"):
         fitted = KeepsLocks().fit(words(40), np.arange(40) % 4)

@@ -138,7 +138,7 @@ def test_finished_clusters_of_named_similarities_are_kept(name, form, tmp_path, 
     expected = made(name, similarity).fit(objects, Y)
     made(name, similarity, checkpoint=tmp_path / "kept").fit(objects, Y)
     if "sharpened" not in name:  # it goes on with the finished choice of the inner selector
-        monkeypatch.setattr(type(SELECTORS[name]), "_select_with_details", None)
+        monkeypatch.setattr(type(SELECTORS[name]), "_select", None)
     found = made(name, similarity, checkpoint=tmp_path / "kept").fit(objects, Y)
     assert_same(found, expected)
     inner = getattr(found, "selector_", found)
@@ -148,15 +148,15 @@ def test_finished_clusters_of_named_similarities_are_kept(name, form, tmp_path, 
 def test_a_run_that_dies_between_clusters_begins_with_the_next_one(tmp_path, monkeypatch):
     objects, similarity = NAMED["dense"]
     expected = made("ds3", similarity).fit(objects, Y)
-    select, labels = covey.DS3._select_with_details, []
+    select, labels = covey.DS3._select, []
 
-    def stopped(self, cluster, rng, wishes):
+    def stopped(self, cluster, rng, request):
         labels.append(cluster.label)
         if len(labels) == 2:
             raise KeyboardInterrupt
-        return select(self, cluster, rng, wishes)
+        return select(self, cluster, rng, request)
 
-    monkeypatch.setattr(covey.DS3, "_select_with_details", stopped)
+    monkeypatch.setattr(covey.DS3, "_select", stopped)
     with pytest.raises(KeyboardInterrupt):
         made("ds3", similarity, checkpoint=tmp_path / "kept").fit(objects, Y)
     assert_same(made("ds3", similarity, checkpoint=tmp_path / "kept").fit(objects, Y), expected)
@@ -327,7 +327,7 @@ def test_finished_clusters_of_another_run_are_refused(parameters, named, tmp_pat
 def test_weights_and_included_rows_are_part_of_the_run(tmp_path):
     objects, similarity = NAMED["dense"]
     made("exact", similarity, checkpoint=tmp_path / "kept").fit(objects, Y, include=[3])
-    with pytest.raises(ValueError, match="another wishes"):
+    with pytest.raises(ValueError, match="another sample_weight or include"):
         made("exact", similarity, checkpoint=tmp_path / "kept").fit(objects, Y, include=[4])
 
 

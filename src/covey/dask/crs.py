@@ -224,7 +224,7 @@ class CRS(local.CRS):
             callbacks.part("clusters"),
             Engine(ambient_client(self.client), "CRS", shown=self.verbose > 0) as engine,
         ):
-            self._set(self._select(engine, X, y))
+            self._set(self._outcome(engine, X, y))
         return self
 
     def _check_possible(self, sample_weight: Any, include: Any) -> None:
@@ -297,7 +297,7 @@ class CRS(local.CRS):
                 setattr(plain, name, getattr(self, name))
         return plain
 
-    def _select(self, engine: Engine, X: Any, y: Any) -> Outcome:
+    def _outcome(self, engine: Engine, X: Any, y: Any) -> Outcome:
         """Select the representatives of all clusters."""
         plain = self._plain()
         fit = Fit(engine, X, y, plain, int(self.shard_size), self.checkpoint)

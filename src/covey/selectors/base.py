@@ -1,17 +1,25 @@
-"""What all selectors share: they take clusters, return prototypes, and have one fitted state.
+"""What all selectors share: one fit, one fitted state, and one way to select a part of X.
 
-A selector of your own is a subclass of `Selector` that defines `select`.
+A fit takes these steps (`Selector._fit`):
 
-What `fit` methods have in common: each succeeds as a whole or changes nothing, and some take a collection as X.
+1. Check the parameters, X, and what the fit is asked for.
+2. Split X into clusters, one for each label.
+3. Select the representatives of each cluster: here, in the workers of a joblib backend (`parallel.py`), or by reading a
+   checkpoint (`checkpointing.py`).
+4. Assemble the prototypes to the fitted state.
 
-Which representative stands for each object: the choice of a selector, seen from the other side.
+A custom selector is a subclass of `Selector` that defines `select`. A selector of covey may define two hooks instead:
+`_select` does what `select` does as a part of a fit, and `_finish` makes the prototypes of all clusters final. One that
+looks at all clusters together defines `_select_all`, which calls these two otherwise.
+
+Each fit succeeds as a whole or changes nothing, and takes a prepared collection as X.
 """
 
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -20,20 +28,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from covey.arrays import Floats, Positions
-from covey.graph.exact import nearest
 from covey.notebook import InNotebooks
 from covey.prototype import Prototype, check_local
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.executor import reaches_other_machines
-from covey.runtime.libraries import require
 from covey.runtime.parameters import generator
 from covey.runtime.progress import log_to_standard_error_if_nowhere, progress
-from covey.selectors.checkpointing import Finished
-from covey.selectors.cluster import Cluster
-from covey.selectors.constraints import Wishes, check_wishes
-from covey.selectors.labels import clusters
-from covey.selectors.parallel import find_side_by_side
+from covey.selectors.checkpointing import checkpoint_of_clusters, checkpointed
+from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.labels import Groups, clusters
+from covey.selectors.members import members_table
+from covey.selectors.parallel import select_in_workers
+from covey.selectors.request import Request
 from covey.selectors.saved_state import (
     COUNT,
     FEATURES,
@@ -48,13 +54,14 @@ from covey.selectors.saved_state import (
     names_fit_features,
 )
 from covey.similarity import run
-from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection
 from covey.similarity.inputs import take_rows
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import is_precomputed, resolve
 from covey.similarity.run import careful, seed_of
 from covey.similarity.types import Labels, Objects
+
+logger = logging.getLogger("covey")
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -86,65 +93,13 @@ def fits_collection(selector: Any) -> bool:
     return getattr(getattr(type(selector), "fit", None), "takes_collection", False) is True
 
 
-def members_of(selector: Any, collection: Collection) -> Any:
-    """Return a frame with a line for each object of a collection; see `covey.Selector.members`."""
-    pandas = require("pandas", "cli")
-    n = sum(prototype.members.size for prototype in selector.prototypes_.values())
-    if len(collection) != n:
-        raise ValueError(f"X must be what was passed to fit, which had {n} objects, got {len(collection)}.")
-    collection = collection.prepared()  # parts of it are compared with each other
-    labels = np.empty(n, dtype=object)
-    representatives, ranks, covered = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp), np.empty(n, dtype=bool)
-    similarities: Floats = np.empty(n)
-    n_jobs = getattr(selector, "n_jobs", None)
-    for prototype in selector.prototypes_.values():
-        rows = prototype.members
-        labels[rows] = [prototype.label] * rows.size
-        covered[rows] = prototype.covered_by >= 0
-        representatives[rows], similarities[rows] = _standing_for(collection, prototype, n_jobs)
-        order = np.argsort(prototype.indices)
-        ranks[rows] = 1 + order[np.searchsorted(prototype.indices, representatives[rows], sorter=order)]
-    columns = {
-        "row": np.arange(n),
-        "label": pandas.Series(labels).infer_objects(),
-        "representative": representatives,
-        "similarity": similarities,
-        "rank": ranks,
-        "covered": covered,
-    }
-    return pandas.DataFrame(columns)
-
-
-def _standing_for(collection: Collection, prototype: Prototype, n_jobs: int | None) -> tuple[Positions, Floats]:
-    """Return for each member the representative that stands for it, and how similar the two are."""
-    chosen = np.sort(prototype.indices)
-    space = collection.take(prototype.members).against(collection.take(chosen), n_jobs)
-    others = prototype.covered_by < 0
-    standing = np.where(others, 0, np.searchsorted(chosen, prototype.covered_by))
-    if others.any():
-        queries = collection.take(prototype.members[others]).against(collection.take(chosen), n_jobs)
-        standing[others] = nearest(queries, 1).indices[:, 0]
-    every = np.arange(prototype.members.size, dtype=np.int32)
-    return chosen[standing], space.score(every, standing.astype(np.int32))
-
-
-logger = logging.getLogger("covey")
-
-Groups = list[tuple[Hashable, Positions]]
-"""The label and the members of each cluster."""
-
-
 @dataclass(frozen=True)
 class Selection:
-    """What a fit has found: a prototype for each cluster, the number of evaluations, and how many all pairs take.
-
-    The details of each cluster are what a selector knows about it beside the prototype.
-    """
+    """The prototypes of all clusters, how many evaluations they took, and how many all pairs take."""
 
     prototypes: list[Prototype]
     n_evaluations: int
     n_pairs: int
-    details: dict[Hashable, Any] = field(default_factory=dict)
 
 
 class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
@@ -207,6 +162,8 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         "sample_indices_ must be the indices of all prototypes": has_indices_of_prototypes,
         "feature_names_in_ must have n_features_in_ names": names_fit_features,
     }
+    _details: Any = None
+    """The class of what `_select` returns as details, if it does. A checkpoint calls its method `checked`."""
     similarity: Any = "cosine"
 
     @takes_collection
@@ -237,21 +194,105 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         return self._fit(X, y)
 
     def _fit(self, X: Objects | Collection, y: Labels | None, **asked: Any) -> Self:
-        """Select representatives of each cluster. What is asked of this fit alone is what `_wishes` takes."""
+        """Fit, asked for what `Request.of` takes."""
         self._validate_params()
         collection = collect(X, resolve(self.similarity), self)
-        wishes = self._wishes(len(collection), **asked)
+        request = Request.of(len(collection), **asked)
         with careful(collection, **self._precautions()) as collection:
             rng = check_random_state(seed_of(getattr(self, "random_state", None), collection.checkpoint))
-            selection = self._choose(collection, clusters(y, len(collection)), y, rng, wishes)
+            selection = self._select_all(collection, clusters(y, len(collection)), y, rng, request)
             self._report(collection)
-        self._set_details(selection.details, len(collection))
-        found = selection.prototypes
-        self.prototypes_: dict[Hashable, Prototype] = {prototype.label: prototype for prototype in found}
-        self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
+        prototypes = selection.prototypes
+        self.prototypes_: dict[Hashable, Prototype] = {prototype.label: prototype for prototype in prototypes}
+        self.sample_indices_ = np.concatenate([prototype.indices for prototype in prototypes])
         self.n_evaluations_ = selection.n_evaluations
         self.scan_rate_ = self.n_evaluations_ / max(selection.n_pairs, 1)
         return self
+
+    def _select_all(
+        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
+    ) -> Selection:
+        """Select the representatives of all clusters, of each for itself."""
+        request = request.sized_for(request.cluster(*group, collection) for group in groups)
+        selected = self._select_each(collection, groups, y, rng, request)
+        return Selection(
+            self._finish(selected, request),
+            sum(one.prototype.n_evaluations for one in selected),
+            sum(one.n_pairs for one in selected),
+        )
+
+    def _select_each(
+        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
+    ) -> list[Selected]:
+        """Select in one cluster after the other.
+
+        If joblib's active backend reaches other machines, the clusters are selected from side by side there. Each is
+        then a task of one thread, and callbacks and progress follow the answers, which come in the order of the
+        clusters.
+        """
+        n_jobs, verbose = getattr(self, "n_jobs", None), getattr(self, "verbose", 0)
+        alone = collection.remembers or collection.checkpoint is not None or collection.similarity.failures is not None
+        elsewhere = len(groups) > 1 and not alone and reaches_other_machines(n_jobs)
+        cluster_of = partial(request.cluster, collection=collection, n_jobs=None if elsewhere else n_jobs)
+        checkpoint = checkpoint_of_clusters(self, collection, groups, request)
+        select = self._select if checkpoint is None else checkpointed(self._select, checkpoint, self._details)
+        sent = (cluster_of(*group) for group in groups)
+        answers = select_in_workers(self, sent, rng, request) if elsewhere else None
+        bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
+        selected: list[Selected] = []
+        reports = tasks(self, len(groups), collection.given, y)
+        with bar, reports as callbacks, closing(answers) if answers else nullcontext():
+            for number, (label, members) in enumerate(groups, start=1):
+                cluster = cluster_of(label, members)
+                bar.note(f"cluster {label!r}, {number} of {len(groups)}")
+                before = [one.prototype for one in selected]
+                bar.watch(partial(_done_and_total, before, cluster, len(collection)))
+                with callbacks.part(f"cluster {label}"):
+                    selected.append(next(answers) if answers else select(cluster, generator(rng), request))
+                if verbose > 1 or (verbose == 1 and not bar.shown):
+                    _log(self, selected[-1].prototype)
+        return selected
+
+    @abstractmethod
+    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        """Select the representatives of one cluster.
+
+        It needs no fit, and finds what `fit` finds in a single cluster with the same random numbers.
+
+        Parameters
+        ----------
+        cluster : Cluster
+            The distinct objects of the cluster, which are numbered from 0. Its `space` scores pairs of these numbers,
+            and its `multiplicity` says how many members each stands for.
+        rng : numpy.random.Generator
+            All random draws must come from it, so that the same seed gives the same answer.
+
+        Returns
+        -------
+        Prototype
+            What ``cluster.prototype(...)`` makes from the numbers of distinct objects.
+        """
+
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+        """Do what `select` does, as a part of a fit that is asked for this."""
+        return Selected(self.select(cluster, rng), cluster.n_pairs)
+
+    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+        """Return the final prototypes of all clusters, and set the fitted attributes that the class adds."""
+        return [one.prototype for one in selected]
+
+    def _precautions(self) -> dict[str, Any]:
+        """Return the parameters of precautions that the selector has."""
+        return {name: getattr(self, name) for name in run.CONSTRAINTS if hasattr(self, name)}
+
+    def _report(self, collection: Collection) -> None:
+        """Set what is known about failures and about the checkpoint."""
+        for name in {"checkpoint_", "n_failed_"} & vars(self).keys():
+            delattr(self, name)
+        if collection.checkpoint is not None:
+            self.checkpoint_ = collection.checkpoint.report()
+        if collection.similarity.failures is not None:
+            self.n_failed_ = collection.similarity.failures.n
 
     def members(self, X: Objects) -> Any:
         """List which representative stands for each row of X, and how similar the two are.
@@ -301,7 +342,7 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         check_is_fitted(self)
         for prototype in self.prototypes_.values():
             check_local(prototype)
-        return members_of(self, collect(X, resolve(self.similarity)))
+        return members_table(self, collect(X, resolve(self.similarity)))
 
     def fit_resample(self, X: Objects, y: Labels | None = None, **fit_params: Any) -> tuple[Any, Any]:
         """Fit, and return the selected objects and their labels.
@@ -355,108 +396,6 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         It is called when a file is loaded, after the saved attributes are set.
         """
 
-    @abstractmethod
-    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        """Select the representatives of one cluster.
-
-        It needs no fit, and finds what `fit` finds in a single cluster with the same random numbers.
-
-        Parameters
-        ----------
-        cluster : Cluster
-            The distinct objects of the cluster, which are numbered from 0. Its `space` scores pairs of these numbers,
-            and its `multiplicity` says how many members each stands for.
-        rng : numpy.random.Generator
-            All random draws must come from it, so that the same seed gives the same answer.
-
-        Returns
-        -------
-        Prototype
-            What ``cluster.prototype(...)`` makes from the numbers of distinct objects.
-        """
-
-    def _select_alone(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        """Do what `select` promises, in a selector that defines `_select_with_details`."""
-        self._validate_params()
-        return self._select_with_details(cluster, rng, self._wishes_about(cluster))[0]
-
-    def _choose(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, wishes: Wishes
-    ) -> Selection:
-        """Select the representatives of all clusters, by default of each cluster for itself.
-
-        The groups are the label and the members of each cluster. If joblib's active backend reaches other machines,
-        the clusters are fitted side by side there. Each is then a task of one thread, and callbacks and progress
-        follow the answers, which come in the order of the clusters.
-        """
-        found: list[Prototype] = []
-        details: dict[Hashable, Any] = {}
-        finished = Finished(self, self._finished_parts(collection, groups, wishes), wishes)
-        n_pairs, verbose, n_jobs = 0, getattr(self, "verbose", 0), getattr(self, "n_jobs", None)
-        alone = collection.remembers or collection.checkpoint is not None or collection.similarity.failures is not None
-        elsewhere = len(groups) > 1 and not alone and reaches_other_machines(n_jobs)
-        make = partial(Cluster, collection=collection, n_jobs=None if elsewhere else n_jobs, merged=wishes.merged)
-        made = (make(*group, **wishes.about(*group)) for group in groups)
-        answers = find_side_by_side(self, made, rng, wishes) if elsewhere else None
-        bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
-        reports = tasks(self, len(groups), collection.given, y)
-        with bar, reports as callbacks, closing(answers) if answers else nullcontext():
-            for number, (label, members) in enumerate(groups, start=1):
-                cluster = make(label, members, **wishes.about(label, members))
-                bar.note(f"cluster {label!r}, {number} of {len(groups)}")
-                bar.watch(partial(_done_and_total, list(found), cluster, len(collection)))
-                with callbacks.part(f"cluster {label}"):
-                    answer = next(answers) if answers else finished.get(cluster, number, generator(rng))
-                found.append(answer.prototype)
-                details[label] = answer.details
-                if verbose > 1 or (verbose == 1 and not bar.shown):
-                    _log(self, answer.prototype)
-                n_pairs += answer.n_pairs
-        return Selection(found, sum(prototype.n_evaluations for prototype in found), n_pairs, details)
-
-    def _precautions(self) -> dict[str, Any]:
-        """Return the parameters of precautions that the selector has."""
-        return {name: getattr(self, name) for name in run.CONSTRAINTS if hasattr(self, name)}
-
-    def _finished_parts(self, collection: Collection, groups: Groups, wishes: Wishes) -> Checkpoint | None:
-        """Return the checkpoint if it keeps finished clusters. Refuse one that has those of another run."""
-        asked = [{name: wish for name, wish in wishes.about(*group).items() if wish is not None} for group in groups]
-        parameters = {"selector": type(self).__name__, **self.get_params()}
-        return run.finished_parts(collection, parameters, y=groups, wishes=[*filter(None, asked)])
-
-    def _report(self, collection: Collection) -> None:
-        """Set what is known about failures and about the checkpoint."""
-        for name in {"checkpoint_", "n_failed_"} & vars(self).keys():
-            delattr(self, name)
-        if collection.checkpoint is not None:
-            self.checkpoint_ = collection.checkpoint.report()
-        if collection.similarity.failures is not None:
-            self.n_failed_ = collection.similarity.failures.n
-
-    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator, wishes: Wishes) -> tuple[Prototype, Any]:
-        """Do what `select` does as a part of a fit, and also return what `_set_details` needs to know about it."""
-        return self.select(cluster, rng), None
-
-    def _restored_details(self, details: Any, prototype: Prototype, wishes: Wishes) -> Any:
-        """Return the details of a cluster as a checkpoint has kept them. Raise ValueError if they cannot be true."""
-        if details is not None:
-            raise ValueError(f"details must be None, got {details!r}")
-
-    def _set_details(self, details: dict[Hashable, Any], n: int) -> None:
-        """Set further fitted attributes from the details of each cluster. The number of all objects is n."""
-
-    def _wishes(self, n: int, **asked: Any) -> Wishes:
-        """Return what one fit of n objects has to do, or refuse parameters that do not go with each other or with n.
-
-        `asked` are the arguments of `fit` beside X and y. All that a fit has to know beside the parameters is in this
-        value; nothing is kept on the selector until the fit is done.
-        """
-        return check_wishes(n, **asked)
-
-    def _wishes_about(self, cluster: Cluster) -> Wishes:
-        """Return what `select` has to do if it is called outside of a fit."""
-        return self._wishes(cluster.members.size)
-
 
 def _log(selector: Selector, prototype: Prototype) -> None:
     """Log the prototype of a cluster. If nobody has set up logging, write it to the standard error stream."""
@@ -464,28 +403,26 @@ def _log(selector: Selector, prototype: Prototype) -> None:
     logger.info("%s %r, scan rate %.3g", type(selector).__name__, prototype, prototype.scan_rate)
 
 
-def _done_and_total(found: list[Prototype], cluster: Cluster, n: int) -> tuple[int, float | None]:
+def _done_and_total(before: list[Prototype], cluster: Cluster, n: int) -> tuple[int, float | None]:
     """Return how many evaluations were made, and how many there will probably be for all n objects, or None if this
     cannot be guessed.
 
     If a selector scores all pairs, their number is known in advance and grows with the square of a cluster's size. The
-    number that NN-Descent evaluates grows with the size itself, and its rate is that of the clusters `found` before.
-    Later clusters are taken to be as large as the current one.
+    number that NN-Descent evaluates grows with the size itself, and its rate is that of the clusters `before`, which
+    have these prototypes. Later clusters are taken to be as large as the current one.
     """
-    before = sum(prototype.n_evaluations for prototype in found)
+    n_before, done = sum(one.members.size for one in before), sum(one.n_evaluations for one in before)
     space = cluster.space_so_far
-    if space is None:  # nobody has asked for similarities yet, or another process works on the cluster
-        n_found = sum(prototype.members.size for prototype in found)
-        return before, before / n_found * n if before else None
+    if space is None:  # no similarities are needed so far, or another process works on the cluster
+        return done, done / n_before * n if done else None
     power = 1 if space.n_expected is None else 2
     size = cluster.members.size
-    powers_before = sum(prototype.members.size**power for prototype in found)
     if space.n_expected:
         rate = space.n_expected / size**power
-    elif powers_before:
-        rate = before / powers_before
+    elif before:
+        rate = done / sum(one.members.size**power for one in before)
     else:
-        return before + space.n_done(), None
-    n_later = n - size - sum(prototype.members.size for prototype in found)
-    total = before + rate * size**power + rate * n_later * size ** (power - 1)
-    return before + space.n_done(), total
+        return done + space.n_done(), None
+    n_later = n - size - n_before
+    total = done + rate * size**power + rate * n_later * size ** (power - 1)
+    return done + space.n_done(), total

@@ -1,18 +1,23 @@
-"""The finished clusters of a run as bytes, which a checkpoint keeps.
+"""Finished clusters in a checkpoint, so that a fit that was stopped goes on with the next cluster.
 
-What was found in a cluster is a prototype and some details, which are made of arrays, numbers and texts. The label and
-the members are not written, because the run that reads them has them.
+The checkpoint stands around the loop over clusters: `checkpointed` wraps the function that selects in a cluster. A
+selection is written without its label and members, because the run that reads it has them.
 """
 
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from covey.prototype import Prototype
-from covey.selectors.cluster import Cluster, Found, find
-from covey.selectors.constraints import Wishes
+from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.labels import Groups
+from covey.selectors.request import Request
 from covey.selectors.saved_state import COUNT, PROTOTYPE_FACTS, PROTOTYPE_FIELDS, check_facts, check_fields
+from covey.similarity import run
 from covey.similarity.checkpoint import Checkpoint
+from covey.similarity.collection import Collection
 from covey.storage.archive import pack_arrays, unpack_arrays
 
 ARRAYS = ("indices", "gains", "covered_by")
@@ -20,45 +25,54 @@ ARRAYS = ("indices", "gains", "covered_by")
 NUMBERS = ("coverage", "homogeneity", "threshold", "n_evaluations", "scan_rate", "n_orphans")
 """The numbers of a prototype that are written."""
 
+Select = Callable[[Cluster, np.random.Generator, Request], Selected]
+"""A function that selects the representatives of a cluster."""
 
-class Finished:
-    """Looks up which clusters are finished already, and keeps those that a selector finishes now.
 
-    Without a checkpoint, nothing is kept.
+def checkpoint_of_clusters(
+    selector: Any, collection: Collection, groups: Groups, request: Request
+) -> Checkpoint | None:
+    """Return the checkpoint if it keeps finished clusters. Refuse one that has those of another run."""
+    requests = [request.about(*group) for group in groups]
+    given = [{name: value for name, value in about.items() if value is not None} for about in requests]
+    parameters = {"selector": type(selector).__name__, **selector.get_params()}
+    rows = {"sample_weight or include": [*filter(None, given)]}
+    return run.finished_parts(collection, parameters, y=groups, **rows)
+
+
+def checkpointed(select: Select, checkpoint: Checkpoint, details: Any) -> Select:
+    """Wrap a function that is called for one cluster after the other: finished clusters are read, others written.
+
+    `details` is the class of a selection's details, or None.
     """
+    numbers = count(1)
 
-    def __init__(self, selector: Any, checkpoint: Checkpoint | None, wishes: Wishes) -> None:
-        self._selector, self._checkpoint, self._wishes = selector, checkpoint, wishes
-
-    def get(self, cluster: Cluster, number: int, rng: np.random.Generator) -> Found:
-        """Return what was found in the cluster with this number, or let the selector find it now."""
-        if self._checkpoint is None:
-            return find(self._selector, cluster, rng, self._wishes)
-        name = f"cluster {number}"
-        if name not in self._checkpoint.results:
-            found = find(self._selector, cluster, rng, self._wishes)
-            self._checkpoint.finish(name, to_bytes(found))
-            return found
+    def select_once(cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+        name = f"cluster {next(numbers)}"
+        if name not in checkpoint.results:
+            selected = select(cluster, rng, request)
+            checkpoint.finish(name, to_bytes(selected))
+            return selected
         try:
-            found = from_bytes(self._checkpoint.results[name], cluster)
-            details = self._selector._restored_details(found.details, found.prototype, self._wishes)
-            found = found._replace(details=details)
+            selected = from_bytes(checkpoint.results[name], cluster, details)
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise self._checkpoint.damaged("a finished cluster cannot be true") from error
-        self._checkpoint.n_saved += found.prototype.n_evaluations
-        return found
+            raise checkpoint.damaged("a finished cluster cannot be true") from error
+        checkpoint.n_saved += selected.prototype.n_evaluations
+        return selected
+
+    return select_once
 
 
-def to_bytes(found: Found) -> bytes:
-    """Write what was found in a cluster."""
-    arrays = {name: getattr(found.prototype, name) for name in ARRAYS}
-    numbers = {name: getattr(found.prototype, name) for name in NUMBERS}
-    details = _take_arrays(found.details, arrays)
-    return pack_arrays({"prototype": numbers, "details": details, "n_pairs": found.n_pairs}, arrays)
+def to_bytes(selected: Selected) -> bytes:
+    """Write what was selected in a cluster."""
+    arrays = {name: getattr(selected.prototype, name) for name in ARRAYS}
+    numbers = {name: getattr(selected.prototype, name) for name in NUMBERS}
+    details = _take_arrays(selected.details, arrays)
+    return pack_arrays({"prototype": numbers, "details": details, "n_pairs": selected.n_pairs}, arrays)
 
 
-def from_bytes(content: bytes, cluster: Cluster) -> Found:
-    """Read what was found in a cluster. Raise an error if this cannot be true of the cluster."""
+def from_bytes(content: bytes, cluster: Cluster, details: Any) -> Selected:
+    """Read what was selected in a cluster. Raise an error if this cannot be true of the cluster."""
     record, arrays = unpack_arrays(content)
     known = {"label": cluster.label, "members": cluster.members}
     numbers = {name: record["prototype"][name] for name in NUMBERS}
@@ -68,7 +82,12 @@ def from_bytes(content: bytes, cluster: Cluster) -> Found:
     n_pairs = COUNT.check("n_pairs", record["n_pairs"])
     if n_pairs > cluster.members.size * (cluster.members.size - 1):
         raise ValueError("n_pairs must not exceed the number of ordered pairs of members")
-    return Found(prototype, _put_arrays(record["details"], arrays), n_pairs)
+    values = _put_arrays(record["details"], arrays)
+    if details is not None:
+        return Selected(prototype, n_pairs, details(*values).checked(prototype))
+    if values is not None:
+        raise ValueError(f"details must be None, got {values!r}")
+    return Selected(prototype, n_pairs)
 
 
 def _take_arrays(value: Any, arrays: dict[str, Any]) -> Any:

@@ -1,7 +1,7 @@
-"""A cluster as a selector sees it: numbered distinct objects, and how many members each of them stands for."""
+"""A cluster as a selector sees it, numbered distinct objects with their multiplicity, and what is selected in it."""
 
 from collections.abc import Hashable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from covey.similarity.space import Space
 
 
 class Cluster:
-    """The objects that share a label, as a selector of your own sees them.
+    """The objects that share a label, as a custom selector sees them.
 
     Equal members are merged into one object, unless `merged` is False.
     `Selector.fit` makes the clusters and passes them to `select`. A selector asks `space` for similarities of distinct
@@ -83,6 +83,7 @@ class Cluster:
         members: Positions,
         collection: Collection,
         n_jobs: int | None = None,
+        *,
         merged: bool = True,
         distinct: Distinct | None = None,
         weights: Floats | None = None,
@@ -95,7 +96,9 @@ class Cluster:
             self._distinct = distinct
 
     @classmethod
-    def of_members(cls, label: Hashable, members: Positions, collection: Collection, *options: Any) -> "Cluster":
+    def of_members(
+        cls, label: Hashable, members: Positions, collection: Collection, n_jobs: int | None = None, **options: Any
+    ) -> "Cluster":
         """Make a cluster whose members are all objects of a collection, while their numbers are rows of a larger X.
 
         Parameters
@@ -106,22 +109,30 @@ class Cluster:
             The rows of the larger X, in ascending order.
         collection : Collection
             The members.
-        *options
-            The further arguments of the class, in their order.
+        n_jobs : int or None
+            How many threads or processes may compute similarities.
+        **options
+            The further arguments of the class.
 
         Returns
         -------
         Cluster
             The cluster, whose `whole` is the members alone.
         """
-        cluster = cls(label, members, collection, *options)
+        cluster = cls(label, members, collection, n_jobs, **options)
         cluster.collection = collection
         return cluster
 
     def __reduce__(self) -> Any:
         """Pickle the members alone. What is sent to another process then does not grow with X."""
-        options = self._n_jobs, self._merged, vars(self).get("_distinct"), self._weights, self._included
-        return Cluster.of_members, (self.label, self.members, self.collection.alone(), *options)
+        options: dict[str, Any] = {
+            "merged": self._merged,
+            "distinct": vars(self).get("_distinct"),
+            "weights": self._weights,
+            "included": self._included,
+        }
+        made = self.label, self.members, self.collection.alone(), self._n_jobs
+        return partial(Cluster.of_members, **options), made
 
     @cached_property
     def collection(self) -> Collection:
@@ -135,7 +146,7 @@ class Cluster:
 
     @property
     def space_so_far(self) -> Space | None:
-        """The space, or None if nobody has asked for it yet. A selector may need no similarities at all."""
+        """The space, or None if it was not needed yet. A selector may need no similarities at all."""
         return vars(self).get("space")
 
     @cached_property
@@ -242,15 +253,13 @@ class Cluster:
         )
 
 
-class Found(NamedTuple):
-    """What a selector has found in a cluster: the prototype, its details, and how many evaluations all pairs take."""
+class Selected(NamedTuple):
+    """What a selector has found in one cluster.
+
+    The details are what it knows beside the prototype, such as the number of its iterations. `n_pairs` is how many
+    evaluations all pairs of members would take.
+    """
 
     prototype: Prototype
-    details: Any
     n_pairs: int
-
-
-def find(selector: Any, cluster: Cluster, rng: np.random.Generator, wishes: Any) -> Found:
-    """Let a selector find the prototype of a cluster in this process, as a part of a fit with these `Wishes`."""
-    prototype, details = selector._select_with_details(cluster, rng, wishes)
-    return Found(prototype, details, cluster.n_pairs)
+    details: Any = None

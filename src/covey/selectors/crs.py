@@ -16,10 +16,10 @@ from covey.graph.threshold import edges_and_mean
 from covey.prototype import Prototype
 from covey.runtime.callbacks import with_callbacks
 from covey.runtime.parameters import WHOLE, Interval
-from covey.selectors.base import Groups, Selection, Selector, takes_collection, whole_or_nothing
-from covey.selectors.cluster import Cluster
-from covey.selectors.constraints import Ranking, Wishes, check_wishes
-from covey.selectors.saved_state import ROWS_OR_NONE
+from covey.selectors.base import Selector, takes_collection, whole_or_nothing
+from covey.selectors.budget import Ranking, best_of
+from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.request import Request
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.collection import Collection
@@ -265,76 +265,53 @@ class CRS(Selector):
         >>> covey.CRS(2).fit(X, sample_weight=[1, 1, 0, 0, 0]).sample_indices_
         array([0])
         """
-        return self._fit(X, y, sample_weight=sample_weight, include=include)
+        return self._fit(X, y, sample_weight=sample_weight, include=include, **self._asked())
 
-    def _wishes(self, n: int, **asked: Any) -> Wishes:
-        wishes = self._checked(check_wishes(n, size=self.size, **asked))
-        if wishes.given is not None and wishes.given.shape[0] != n:
-            raise ValueError(
-                f"graph must have one row for each of the {n} objects of X, got {wishes.given.shape[0]}; "
-                "make it from the same X."
-            )
-        return wishes
-
-    def _wishes_about(self, cluster: Cluster) -> Wishes:
+    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
+        self._validate_params()
         # The cluster brings its weights and the rows to include. A graph may have more rows than the cluster.
-        wishes = self._checked(check_wishes(cluster.members.size, size=self.size))
-        last = int(cluster.members[-1])
-        if wishes.given is not None and wishes.given.shape[0] <= last:
-            raise ValueError(
-                f"graph must have one row for each object of X, got {wishes.given.shape[0]}, but row {last} of X is in "
-                "the cluster; make it from the same X."
-            )
-        return wishes.sized_for([cluster])
-
-    def _checked(self, wishes: Wishes) -> Wishes:
-        """Add the edges of a finished graph to wishes. Refuse parameters that do not go with each other."""
+        request = Request.of(cluster.members.size, **{**self._asked(), "graph": None})
         given = None if isinstance(self.graph, Method) else given_edges(self.graph)
-        if self.n_neighbors is None and self.threshold is None and given is None:
+        last = int(cluster.members[-1])
+        if given is not None and given.shape[0] <= last:
+            raise ValueError(
+                f"graph must have one row for each object of X, got {given.shape[0]}, but row {last} of X is in the "
+                "cluster; make it from the same X."
+            )
+        return self._select(cluster, rng, replace(request, given=given).sized_for([cluster])).prototype
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.n_neighbors is None and self.threshold is None and isinstance(self.graph, Method):
             raise ValueError(
                 "threshold must be 'homogeneity' or a number if n_neighbors is None, because then all objects that "
                 "reach it are neighbors, got None."
             )
         if self.size is not None and self.refine:
             raise ValueError("refine looks for fewer representatives, but size says how many there are; pass one.")
+
+    def _asked(self) -> dict[str, Any]:
+        """Return what the parameters ask of a fit, as arguments of `Request.of`."""
+        named = isinstance(self.graph, Method)
         # Which objects are equal is a question to the similarity, which a finished graph may do without.
-        return replace(wishes, given=given, merged=given is None or self.threshold == "homogeneity")
+        merged = named or self.threshold == "homogeneity"
+        return {"size": self.size, "graph": None if named else self.graph, "merged": merged}
 
-    def _restored_details(self, details: Any, prototype: Prototype, wishes: Wishes) -> Any:
-        if wishes.size is None:
-            return super()._restored_details(details, prototype, wishes)
-        ranking = Ranking(*details)
-        first = ROWS_OR_NONE.check("details", ranking.first_covered_by)
-        if first.shape != prototype.members.shape or not np.isin(first, np.append(prototype.indices, -1)).all():
-            raise ValueError("details must be one of the indices for each member, or -1")
-        picked = np.isin(prototype.members, prototype.indices)
-        by = prototype.covered_by[picked]
-        if not ((by == prototype.members[picked]) | (by == -1)).all():
-            raise ValueError("a representative must be covered by itself, or by none")
-        similarities = np.asarray(ranking.similarities, dtype=np.float64)
-        if similarities.shape != prototype.indices.shape or np.isnan(similarities).any():
-            raise ValueError("details must be one similarity for each of the indices")
-        return Ranking(first, similarities)
+    @property
+    def _details(self) -> Any:
+        """The class of a cluster's details: it is ranked if the number of representatives is limited."""
+        return None if self.size is None else Ranking
 
-    def _choose(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, wishes: Wishes
-    ) -> Selection:
-        """Select the representatives of all clusters; keep the best of all if their number is limited."""
-        made = [Cluster(*group, collection, merged=wishes.merged, **wishes.about(*group)) for group in groups]
-        wishes = wishes.sized_for(made)
-        selection = super()._choose(collection, groups, y, rng, wishes)
-        found = selection.prototypes
-        if wishes.size is not None:
-            found = wishes.best_of(found, list(selection.details.values()))
-        return replace(selection, prototypes=wishes.in_given_units(found))
+    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+        """Keep the best representatives of all clusters if their number is limited."""
+        prototypes = [one.prototype for one in selected]
+        if request.size is not None:
+            prototypes = best_of(prototypes, [one.details for one in selected], request)
+        return request.in_given_units(prototypes)
 
-    def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        return self._select_alone(cluster, rng)
-
-    def _select_with_details(self, cluster: Cluster, rng: np.random.Generator, wishes: Wishes) -> tuple[Prototype, Any]:
-        """Return the prototype, and if the number of representatives is limited, its ranking."""
-        graph, homogeneity = self._graph(cluster, rng, wishes.given)
-        size = wishes.size
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+        graph, homogeneity = self._graph(cluster, rng, request.given)
+        size = request.size
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
         covered = cover(
             graph,
@@ -358,10 +335,11 @@ class CRS(Selector):
             n_orphans=covered.n_orphans,
         )
         if size is None:
-            return prototype, None
+            return Selected(prototype, cluster.n_pairs)
         first = covered.first_covered_by[cluster.kinds]
         first = np.where(first >= 0, cluster.rows[first], -1)
-        return prototype, Ranking(first, similarities_to_coverers(graph, covered))
+        ranking = Ranking(first, similarities_to_coverers(graph, covered))
+        return Selected(prototype, cluster.n_pairs, ranking)
 
     def _graph(
         self, cluster: Cluster, rng: np.random.Generator, given: sp.csr_array | None

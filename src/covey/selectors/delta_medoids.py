@@ -18,7 +18,7 @@ The similarities that an algorithm has evaluated before, so that asking for a pa
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,8 @@ from covey.prototype import Prototype
 from covey.runtime.memory import check_fits
 from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Selector
-from covey.selectors.cluster import Cluster
-from covey.selectors.constraints import Wishes
+from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.request import Request
 from covey.selectors.saved_state import COUNT, Facts, FittedState, Rule
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
@@ -103,6 +103,19 @@ errors, and without them sums that are equal in exact arithmetic are equal. With
 
 STOPPED_BY = {"unchanged", "cycle", "max_iter", "one_shot"}
 """What may end the iterations."""
+
+
+class Iterations(NamedTuple):
+    """How many iterations a cluster took, and what ended them."""
+
+    n_iter: int
+    stopped_by: str
+
+    def checked(self, prototype: Prototype) -> Self:
+        """Return what a file says of the iterations. Raise ValueError if it cannot be true."""
+        if self.stopped_by not in STOPPED_BY:
+            raise ValueError(f"the iterations cannot have been ended by {self.stopped_by!r}")
+        return self._replace(n_iter=COUNT.check("n_iter", self.n_iter))
 
 
 class DeltaMedoids(Selector):
@@ -221,6 +234,8 @@ class DeltaMedoids(Selector):
         ),
     }
 
+    _details = Iterations
+
     def __init__(
         self,
         delta: float | str = "homogeneity",
@@ -249,12 +264,10 @@ class DeltaMedoids(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        return self._select_alone(cluster, rng)
+        self._validate_params()
+        return self._select(cluster, rng, Request.of(cluster.members.size)).prototype
 
-    def _select_with_details(
-        self, cluster: Cluster, rng: np.random.Generator, wishes: Wishes
-    ) -> tuple[Prototype, tuple[int, str]]:
-        """Return the prototype, the number of iterations, and what ended them."""
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
         space, multiplicity = cluster.space, cluster.multiplicity
         evaluated = EvaluatedSimilarities(space, "use covey.CRS, whose memory grows with n")
         delta, homogeneity = self._delta(evaluated, multiplicity, rng)
@@ -270,17 +283,12 @@ class DeltaMedoids(Selector):
             threshold=delta,
             n_orphans=int(np.sum(sizes == 1)),
         )
-        return prototype, (n_iter, stopped_by)
+        return Selected(prototype, cluster.n_pairs, Iterations(n_iter, stopped_by))
 
-    def _restored_details(self, details: Any, prototype: Prototype, wishes: Wishes) -> tuple[int, str]:
-        n_iter, stopped_by = details
-        if stopped_by not in STOPPED_BY:
-            raise ValueError(f"the iterations cannot have been ended by {stopped_by!r}")
-        return COUNT.check("n_iter", n_iter), stopped_by
-
-    def _set_details(self, details: dict[Any, tuple[int, str]], n: int) -> None:
-        self.n_iter_ = max(n_iter for n_iter, _ in details.values())
-        self.stopped_by_ = {label: stopped_by for label, (_, stopped_by) in details.items()}
+    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+        self.n_iter_ = max(one.details.n_iter for one in selected)
+        self.stopped_by_ = {one.prototype.label: one.details.stopped_by for one in selected}
+        return super()._finish(selected, request)
 
     def _delta(
         self, evaluated: EvaluatedSimilarities, multiplicity: Integers, rng: np.random.Generator

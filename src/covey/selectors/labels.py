@@ -1,4 +1,4 @@
-"""Labels are checked and split the objects into clusters."""
+"""Labels: they are checked, and split the objects into clusters."""
 
 from collections.abc import Hashable
 from itertools import pairwise
@@ -92,7 +92,11 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b or (a != a and b != b))
 
 
-def clusters(y: Any, n: int) -> list[tuple[Hashable, Positions]]:
+Groups = list[tuple[Hashable, Positions]]
+"""The label and the members of each cluster."""
+
+
+def clusters(y: Any, n: int) -> Groups:
     """Return the label and the positions of each cluster, sorted by label.
 
     Without labels, all objects are cluster 0.

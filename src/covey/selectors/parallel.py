@@ -1,12 +1,12 @@
 """Clusters that are fitted side by side by the workers of a joblib backend such as "dask".
 
-1. The selector travels once to each worker, without its callbacks, and so do the wishes of the fit. A cluster travels
+1. The selector travels once to each worker, without its callbacks, and so does the request of the fit. A cluster goes
    with its own members only, and not before a worker will soon need it, so that this process never holds copies of all
    clusters at once.
 2. A worker selects the representatives as this process would: with the same random generator, and with rows of X as
    numbers, so that nothing has to be renumbered.
 3. The answers come back in the order of the clusters. After an error no further cluster is sent.
-4. If a cluster, or what was found in it, cannot be sent, a warning says so once, and this process fits that cluster.
+4. If a cluster, or what was selected in it, cannot be sent, a warning says so once, and this process fits that cluster.
 """
 
 from collections import deque
@@ -31,15 +31,15 @@ from covey.runtime.workers import (
     packed,
     unpacked,
 )
-from covey.selectors.cluster import Cluster, Found, find
-from covey.selectors.constraints import Wishes
+from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.request import Request
 from covey.similarity.calls.pool import warn_once
 
 
-def find_side_by_side(
-    selector: Any, clusters: Iterable[Cluster], rng: np.random.RandomState, wishes: Wishes
-) -> Generator[Found, None, None]:
-    """Let the workers of joblib's active backend find the prototypes, and yield them in the order of the clusters."""
+def select_in_workers(
+    selector: Any, clusters: Iterable[Cluster], rng: np.random.RandomState, request: Request
+) -> Generator[Selected, None, None]:
+    """Let the workers of joblib's active backend select, and yield the selections in the order of the clusters."""
     sent: deque[tuple[Cluster, np.random.Generator]] = deque()  # those that have no answer yet
     is_over = False
 
@@ -48,22 +48,22 @@ def find_side_by_side(
             if is_over:
                 return
             sent.append((cluster, generator(rng)))
-            yield delayed(_find_in_worker)(shared.parcel, _content(*sent[-1]))
+            yield delayed(_select_in_worker)(shared.parcel, _content(*sent[-1]))
 
     try:
-        shared = Shared((without_callbacks(selector), wishes), elsewhere=True)
+        shared = Shared((without_callbacks(selector), request), elsewhere=True)
     except UnsendableError as error:
         for cluster in clusters:
-            yield _find_after_all(selector, cluster, generator(rng), wishes, error)
+            yield _select_after_all(selector, cluster, generator(rng), request, error)
         return
     with large_tasks():
         outcomes = Parallel(n_jobs=getattr(selector, "n_jobs", None), return_as="generator")(tasks())
         try:
             for outcome in outcomes:
-                yield _received(selector, *sent.popleft(), wishes, outcome)
+                yield _received(selector, *sent.popleft(), request, outcome)
         finally:
             is_over = True
-            with suppress(Exception):  # waits for all, because workers would go on with clusters nobody waits for
+            with suppress(Exception):  # waits for all, because workers would go on
                 deque(outcomes, maxlen=0)
 
 
@@ -79,45 +79,48 @@ def _content(cluster: Cluster, rng: np.random.Generator) -> bytes | UnsendableEr
         return error
 
 
-def _find_in_worker(parcel: Any, content: bytes | UnsendableError) -> Outcome:
-    """Find the prototype of a cluster in a worker. The parcel holds the selector and the wishes of the fit."""
+def _select_in_worker(parcel: Any, content: bytes | UnsendableError) -> Outcome:
+    """Select in a cluster in a worker. The parcel holds the selector and the request."""
 
     def work() -> bytes:
         if isinstance(content, UnsendableError):
             raise content
-        selector, wishes = parcel.open()
+        selector, request = parcel.open()
         cluster, rng = unpacked(content)
-        return packed(tuple(find(selector, cluster, rng, wishes)))
+        return packed(tuple(selector._select(cluster, rng, request)))
 
     return attempt(work, recorded=True) if has_arrived(parcel) else LOST
 
 
-def _received(selector: Any, cluster: Cluster, rng: np.random.Generator, wishes: Wishes, outcome: Outcome) -> Found:
-    """Return what a worker has found, or raise its error.
+def _received(
+    selector: Any, cluster: Cluster, rng: np.random.Generator, request: Request, outcome: Outcome
+) -> Selected:
+    """Return what a worker has selected, or raise its error.
 
     The label is the user's own object again, because a copy of it need not be equal to it.
     """
     if outcome.lost:
-        return _find_here(selector, cluster, rng, wishes)
+        return _select_here(selector, cluster, rng, request)
     try:
-        found = Found(*unpacked(outcome.result()))
+        selected = Selected(*unpacked(outcome.result()))
     except UnsendableError as error:
-        return _find_after_all(selector, cluster, rng, wishes, error)
-    return found._replace(prototype=replace(found.prototype, label=cluster.label))
+        return _select_after_all(selector, cluster, rng, request, error)
+    return selected._replace(prototype=replace(selected.prototype, label=cluster.label))
 
 
-def _find_after_all(
-    selector: Any, cluster: Cluster, rng: np.random.Generator, wishes: Wishes, error: UnsendableError
-) -> Found:
-    """Find the prototype of a cluster that could not be sent, in this process alone."""
+def _select_after_all(
+    selector: Any, cluster: Cluster, rng: np.random.Generator, request: Request, error: UnsendableError
+) -> Selected:
+    """Select in a cluster that could not be sent, in this process alone."""
     warn_once(cluster.whole.similarity, error)
-    return _find_here(selector, cluster, rng, wishes)
+    return _select_here(selector, cluster, rng, request)
 
 
-def _find_here(selector: Any, cluster: Cluster, rng: np.random.Generator, wishes: Wishes) -> Found:
-    """Find the prototype of a cluster in this process alone.
+def _select_here(selector: Any, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+    """Select in a cluster in this process alone.
 
     The backend must not be used for this, because it may be at work on the other clusters.
     """
     with parallel_config("sequential"):
-        return find(selector, cluster, rng, wishes)
+        selected: Selected = selector._select(cluster, rng, request)
+        return selected

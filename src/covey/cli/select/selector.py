@@ -15,7 +15,7 @@ from covey.cli.objects.load import Loaded
 from covey.cli.objects.scored_pairs import ScoredPairs
 from covey.cli.select.options import ALL_NEIGHBORS, Method, Selection
 from covey.runtime.wording import agreeing, several, some_of
-from covey.selectors.constraints import size_in_rows
+from covey.selectors.request import size_in_rows
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
 

@@ -12,7 +12,7 @@ inf the problem is solved exactly (`ds3_facility.py`), and for p = 2 until the c
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,9 @@ from covey.runtime.executor import one_blas_thread
 from covey.runtime.memory import check_fits
 from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Selector
-from covey.selectors.cluster import Cluster
-from covey.selectors.constraints import Wishes
+from covey.selectors.cluster import Cluster, Selected
 from covey.selectors.ds3 import admm, facility
+from covey.selectors.request import Request
 from covey.selectors.saved_state import COUNT, NUMBER, ROWS, WEIGHTS, Facts, FittedState, n_objects
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
@@ -69,6 +69,14 @@ class Details(NamedTuple):
     """The largest share of each of these rows."""
     outliers: Positions
     """The rows of X that have no representative."""
+
+    def checked(self, prototype: Prototype) -> Self:
+        """Return the details of this prototype as a file has them. Raise ValueError if they cannot be true."""
+        rows, outliers = ROWS.check("rows", self.rows), ROWS.check("outliers", self.outliers)
+        weights = WEIGHTS.check("weights", self.weights)
+        if rows.size != weights.size or not np.isin(np.concatenate([rows, outliers]), prototype.members).all():
+            raise ValueError("rows and outliers must be members of the cluster")
+        return type(self)(COUNT.check("n_iter", self.n_iter), NUMBER.check("gap", self.gap), rows, weights, outliers)
 
 
 class DS3(Selector):
@@ -244,24 +252,24 @@ class DS3(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _wishes(self, n: int, **asked: Any) -> Wishes:
+    _details = Details
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
         if self.alpha is None and self.p == 2:
             raise ValueError("p must be inf with a budget, got 2; pass alpha for the regularised form.")
-        return super()._wishes(n, **asked)
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        return self._select_alone(cluster, rng)
+        self._validate_params()
+        return self._select(cluster, rng, Request.of(cluster.members.size)).prototype
 
-    def _select_with_details(
-        self, cluster: Cluster, rng: np.random.Generator, wishes: Wishes
-    ) -> tuple[Prototype, Details]:
-        """Return the prototype and the details of one cluster."""
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
         costs, homogeneity = dissimilarities(cluster.space, cluster.multiplicity, 4 if self.p == np.inf else 24)
         with one_blas_thread:  # the last bits of a product differ with the number of threads
-            return self._selected(cluster, costs, homogeneity)
+            return self._optimised(cluster, costs, homogeneity)
 
-    def _selected(self, cluster: Cluster, costs: Costs, homogeneity: float) -> tuple[Prototype, Details]:
-        """Return the prototype and the details of a cluster whose costs are known; the costs are changed."""
+    def _optimised(self, cluster: Cluster, costs: Costs, homogeneity: float) -> Selected:
+        """Select in a cluster whose costs are known; the costs are changed."""
         multiplicity, spared = cluster.multiplicity, self._spared(costs)
         # From here on the costs of a column are those of all the equal objects that it stands for.
         costs *= multiplicity.astype(np.float32)
@@ -284,24 +292,18 @@ class DS3(Selector):
             homogeneity=homogeneity,
         )
         outliers = prototype.members[prototype.covered_by < 0]
-        return prototype, Details(solution.n_iter, solution.gap, cluster.rows[rows], weights, outliers)
+        details = Details(solution.n_iter, solution.gap, cluster.rows[rows], weights, outliers)
+        return Selected(prototype, cluster.n_pairs, details)
 
-    def _restored_details(self, details: Any, prototype: Prototype, wishes: Wishes) -> Details:
-        found = Details(*details)
-        rows, outliers = ROWS.check("rows", found.rows), ROWS.check("outliers", found.outliers)
-        weights = WEIGHTS.check("weights", found.weights)
-        if rows.size != weights.size or not np.isin(np.concatenate([rows, outliers]), prototype.members).all():
-            raise ValueError("rows and outliers must be members of the cluster")
-        return Details(COUNT.check("n_iter", found.n_iter), NUMBER.check("gap", found.gap), rows, weights, outliers)
-
-    def _set_details(self, details: dict[Any, Details], n: int) -> None:
-        found = list(details.values())
-        self.n_iter_ = max(detail.n_iter for detail in found)
-        self.duality_gap_ = max(detail.gap for detail in found)
-        self.outliers_ = np.sort(np.concatenate([detail.outliers for detail in found]))
-        self.row_weights_ = np.zeros(n)
-        for detail in found:
+    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+        details: list[Details] = [one.details for one in selected]
+        self.n_iter_ = max(detail.n_iter for detail in details)
+        self.duality_gap_ = max(detail.gap for detail in details)
+        self.outliers_ = np.sort(np.concatenate([detail.outliers for detail in details]))
+        self.row_weights_ = np.zeros(request.n)
+        for detail in details:
             self.row_weights_[detail.rows] = detail.weights
+        return super()._finish(selected, request)
 
     def _spared(self, costs: Costs) -> Floats:
         """Return what it costs to leave each object without a representative."""

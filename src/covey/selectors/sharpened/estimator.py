@@ -10,6 +10,7 @@
 
 import logging
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
@@ -28,10 +29,12 @@ from covey.prototype import Prototype
 from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.parameters import WHOLE, Interval, generator
 from covey.runtime.progress import Bar, progress
-from covey.selectors.base import Groups, Selection, Selector, fits_collection, takes_collection, whole_or_nothing
+from covey.selectors.base import Selection, Selector, fits_collection, takes_collection, whole_or_nothing
+from covey.selectors.budget import warn_if_fewer
 from covey.selectors.cluster import Cluster
-from covey.selectors.constraints import Wishes, check_wishes, warn_if_fewer
 from covey.selectors.crs import CRS
+from covey.selectors.labels import Groups
+from covey.selectors.request import Request
 from covey.selectors.routing import is_routing, routed, router
 from covey.selectors.saved_state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
 from covey.selectors.sharpened.search import NEAR, POOLED_FROM, Lists, RepresentativeSet, in_both_directions, no_lists
@@ -287,7 +290,10 @@ class Sharpened(Selector):
         >>> selector.sample_indices_.size, {7, 120} <= set(selector.sample_indices_.tolist())
         (6, True)
         """
-        return self._fit(X, y, sample_weight=sample_weight, include=include, fit_params=fit_params)
+        self._validate_params()
+        own = {"sample_weight": sample_weight, "include": include}
+        own = {name: value for name, value in own.items() if value is not None}
+        return self._fit(X, y, size=self.size, inner_fit_params=self._inner_fit_params(own, fit_params), **own)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets what is passed to `fit` beside X and y: this selector, and the one inside it as it requests.
@@ -335,15 +341,12 @@ class Sharpened(Selector):
         warnings.warn(ONE_CLASS, stacklevel=2)
         return self._inner().select(cluster, rng)
 
-    def _wishes(self, n: int, **asked: Any) -> Wishes:
-        fit_params = asked.pop("fit_params")
-        own = {name: value for name, value in asked.items() if value is not None}
-        if not is_routing():
-            inner = self._inner()
-            fit_params = {**{name: own[name] for name in own if has_fit_parameter(inner, name)}, **fit_params}
-        else:
-            fit_params = routed(self, {**own, **fit_params})
-        return replace(check_wishes(n, size=self.size, **asked), for_inner=fit_params)
+    def _inner_fit_params(self, own: dict[str, Any], others: dict[str, Any]) -> Mapping[str, Any]:
+        """Return what the `fit` of the inner selector gets of what was passed to this one's."""
+        if is_routing():
+            return routed(self, {**own, **others})
+        inner = self._inner()
+        return {**{name: value for name, value in own.items() if has_fit_parameter(inner, name)}, **others}
 
     def _inner(self) -> Selector:
         """Return a copy of the inner selector. What it leaves open is taken from the own parameters."""
@@ -352,12 +355,12 @@ class Sharpened(Selector):
         own = {"n_jobs": self.n_jobs, "verbose": self.verbose}
         return inner.set_params(**{name: value for name, value in own.items() if name in left_open})
 
-    def _choose(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, wishes: Wishes
+    def _select_all(
+        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
     ) -> Selection:
         known = remembered(collection.prepared())
-        objects = Labelled.of(known, groups, self.n_jobs, wishes)
-        asked = wishes.sized_for(objects.clusters).size
+        objects = Labelled.of(known, groups, self.n_jobs, request)
+        asked = request.sized_for(objects.clusters).size
         inner = self._inner()
         if "random_state" in inner.get_params() and inner.get_params()["random_state"] is None:
             inner.set_params(random_state=rng.randint(2**31 - 1))
@@ -365,7 +368,7 @@ class Sharpened(Selector):
             if not fits_collection(inner) and "checkpoint" in inner.get_params():
                 inner.set_params(checkpoint=None)  # this fit uses it
             X = known if fits_collection(inner) else collection.given
-            self.selector_ = inner.fit(X, y, **wishes.for_inner)
+            self.selector_ = inner.fit(X, y, **request.inner_fit_params)
         chosen = objects.start(inner)
         start = np.union1d(chosen, objects.included)
         size = min(start.size if asked is None else asked, objects.rows.size)
@@ -380,7 +383,7 @@ class Sharpened(Selector):
         else:
             warn_if_fewer(asked or size, size, "equal objects of a class count once")
             if self._exceeds(size) or min(size, chosen.size) < objects.rows.size:
-                return self._sharpen(objects, chosen, start, size, generator(rng), wishes)
+                return self._sharpen(objects, chosen, start, size, generator(rng), request)
         return Selection(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
 
     def _exceeds(self, size: int) -> bool:
@@ -394,7 +397,7 @@ class Sharpened(Selector):
         start: Positions,
         size: int,
         rng: np.random.Generator,
-        wishes: Wishes,
+        request: Request,
     ) -> Selection:
         """Exchange the representatives to start with until this hardly helps any more.
 
@@ -422,7 +425,7 @@ class Sharpened(Selector):
         self.sharpened_ = self._exceeds(size) or not np.array_equal(found.indices, chosen)
         made = list(self.selector_.prototypes_.values())
         if self.sharpened_:
-            made = wishes.in_given_units(objects.prototypes(found, self.selector_))
+            made = request.in_given_units(objects.prototypes(found, self.selector_))
         n_evaluations = n_before + found.n_evaluations
         if space.cheap or space.screened:  # pairs are computed again there, but each of them counts at most once
             n_evaluations = min(n_evaluations, space.n_pairs)
@@ -471,15 +474,10 @@ class Labelled:
     clusters: list[Cluster]
 
     @classmethod
-    def of(cls, collection: Collection, groups: Groups, n_jobs: int | None, wishes: Wishes) -> "Labelled":
+    def of(cls, collection: Collection, groups: Groups, n_jobs: int | None, request: Request) -> "Labelled":
         """Merge the equal objects of each class. Those of a matrix must be equal towards the other classes, too."""
         distinct = collection.distinct()
-        return cls(
-            [
-                Cluster(label, rows, collection, n_jobs, distinct=distinct.among(rows), **wishes.about(label, rows))
-                for label, rows in groups
-            ]
-        )
+        return cls([request.cluster(*group, collection, n_jobs, distinct=distinct.among(group[1])) for group in groups])
 
     @cached_property
     def n(self) -> int:
