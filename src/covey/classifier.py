@@ -12,7 +12,7 @@ Why a classifier has answered as it has.
 
 import warnings
 from abc import ABC
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
@@ -592,13 +592,18 @@ class NearestPrototypeClassifier(
             check_classification_targets(y)
         with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
             self.selector_ = selector.fit(collection if fits_collection(selector) else X, y, **routed(self, fit_params))
-        self.classes_ = sorted_labels(y)[0]
         rows = np.sort(selector.sample_indices_)
-        self._remember(rows, collection.representatives(rows))
-        self.nothing_in_common_ = collection.nothing_in_common
-        self.sparse_output_ = has_few_nonzero(collection.take(sample(rows)).space())
-        self._calibrate(collection)
-        self._least_similarities()
+        self._prepare(
+            sorted_labels(y)[0],
+            collection.representatives(rows),
+            nothing_in_common=collection.nothing_in_common,
+            sparse_output=has_few_nonzero(collection.take(sample(rows)).space()),
+        )
+        self._calibrate(
+            lambda: calibrate(
+                collection, rows, self._classes_of, self.rejection_rate_, self._n_jobs, shown=self._verbose
+            )
+        )
         return self
 
     def predict(self, X: Objects) -> NDArray[Any]:
@@ -703,13 +708,27 @@ class NearestPrototypeClassifier(
         """Return the selector of the parameters, or the default one."""
         return CRS() if self.selector is None else self.selector
 
-    def _remember(self, rows: Positions, representatives: Representatives) -> None:
-        """Keep what classification needs: the representatives in the order of their rows, and the class of each."""
-        self._rows, self._representatives = rows, representatives.prepared()
+    def _prepare(
+        self,
+        classes: NDArray[Any],
+        representatives: Representatives,
+        *,
+        nothing_in_common: float | None,
+        sparse_output: bool,
+    ) -> None:
+        """Set what classification needs beside the fitted selector, but for the bars of rejection."""
+        self.classes_ = classes
+        self._remember(representatives)
+        self.nothing_in_common_ = nothing_in_common
+        self.sparse_output_ = sparse_output
+
+    def _remember(self, representatives: Representatives) -> None:
+        """Keep the representatives in the order of their rows, and the class of each."""
+        self._rows, self._representatives = np.sort(self.selector_.sample_indices_), representatives.prepared()
         self.representatives_ = representatives.objects
-        self._classes_of = np.empty(rows.size, dtype=np.intp)
+        self._classes_of = np.empty(self._rows.size, dtype=np.intp)
         for number, prototype in enumerate(self.selector_.prototypes_.values()):
-            self._classes_of[np.searchsorted(rows, prototype.indices)] = number
+            self._classes_of[np.searchsorted(self._rows, prototype.indices)] = number
 
     def _restore(self) -> None:
         """Prepare classification after a file has set the saved attributes.
@@ -718,7 +737,7 @@ class NearestPrototypeClassifier(
         """
         rows, similarity = np.sort(self.selector_.sample_indices_), resolve(self.selector_.similarity)
         columns, n = n_features(self), n_objects(self.selector_)
-        self._remember(rows, collect_representatives(self.representatives_, similarity, rows, columns, n))
+        self._remember(collect_representatives(self.representatives_, similarity, rows, columns, n))
         self.sparse_output_ = getattr(self, "sparse_output_", False)
         of_representatives = self._representatives.nothing_in_common
         self.nothing_in_common_ = getattr(self, "nothing_in_common_", of_representatives)
@@ -728,20 +747,17 @@ class NearestPrototypeClassifier(
         every = np.arange(self.classes_.size)
         self._answers(every, every >= 0)
 
-    def _calibrate(self, objects: Any) -> None:
+    def _calibrate(self, bars: Callable[[], Floats]) -> None:
         """Set the bars of calibrated rejection. Remove those of an earlier fit if another rejection is asked for."""
         if self.reject == "calibrated":
             self.rejection_rate_ = float(self.rejection_rate)
-            self.rejection_bars_ = self._bars_from(objects)
+            self.rejection_bars_ = bars()
             without = missing_bars(self)
             if without is not None:
                 warnings.warn(without, MissingBarsWarning, stacklevel=2)
         elif hasattr(self, "rejection_rate_"):
             del self.rejection_rate_, self.rejection_bars_
-
-    def _bars_from(self, objects: Any) -> Floats:
-        """Return the bars of calibrated rejection, given a collection of all objects of X."""
-        return calibrate(objects, self._rows, self._classes_of, self.rejection_rate_, self._n_jobs, shown=self._verbose)
+        self._least_similarities()
 
     def _answers(self, winners: Positions, rejected: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the labels of the winning classes, and `unknown_label` for rejected objects.

@@ -80,7 +80,6 @@ class Prototype:
         >>> covey.CRS(2).fit([[9, 1], [8, 1], [1, 7], [1, 8], [1, 9]]).prototypes_[0].stands_for
         array([3, 2])
         """
-        check_local(self)
         order = np.argsort(self.indices)
         covering = self.covered_by[self.covered_by >= 0]
         counts = np.empty(self.indices.size, dtype=np.intp)
@@ -91,13 +90,4 @@ class Prototype:
         return (
             f"Prototype({self.label!r}: {self.indices.size} of {self.members.size} objects cover "
             f"{self.coverage:.1%}, homogeneity {self.homogeneity:.3g})"
-        )
-
-
-def check_local(prototype: Prototype) -> None:
-    """Refuse a prototype whose members are not in this process."""
-    if not isinstance(prototype.covered_by, np.ndarray):
-        raise TypeError(
-            f"the members of cluster {prototype.label!r} must be in this process, but they are on a Dask cluster; call "
-            "to_local() of the fitted selector or classifier, and use what it returns."
         )

@@ -189,7 +189,7 @@ def test_the_model_is_in_the_graph_once(client):
     many = in_parts(np.tile(X, (20, 1)), 50)
     graph = found.predict(many).__dask_graph__()
     sizes = sorted((len(pickle.dumps(value)) for value in dict(graph).values()), reverse=True)
-    model = len(pickle.dumps(found._sent()))
+    model = len(pickle.dumps(found._model_to_send()))
     assert sizes[0] >= model // 2
     assert sum(size > model // 2 for size in sizes) <= 1 + 1  # the model, and X, which is in this process here
 

@@ -22,9 +22,6 @@ from distributed import Client, LocalCluster
 
 import covey
 import covey.dask
-from covey.selectors.cluster import Cluster
-from covey.similarity.kinds.dispatch import collect
-from covey.similarity.measures import resolve
 from tests.dask import driver_memory, measures
 from tests.dask.measures import assert_same_state
 
@@ -355,28 +352,33 @@ def not_seen(url):
     return False
 
 
-def test_what_needs_all_members_here_names_to_local(client):
+def test_the_estimators_have_those_of_one_process_and_are_not_ones():
+    assert not isinstance(covey.dask.CRS(), covey.CRS | covey.Selector)
+    assert not isinstance(covey.dask.NearestPrototypeClassifier(), covey.NearestPrototypeClassifier)
+
+
+def test_what_needs_all_members_here_is_not_there_and_names_to_local(client):
     selector = covey.dask.CRS(3).fit(in_parts(ROWS), LABELS)
     model = covey.dask.NearestPrototypeClassifier(covey.dask.CRS(3)).fit(in_parts(ROWS), LABELS)
-    asking = [
-        partial(selector.members, ROWS),
-        partial(selector.members, in_parts(ROWS)),
-        lambda: selector.prototypes_["a"].stands_for,
-        *(partial(covey.displays.CoverageDisplay.from_estimator, estimator) for estimator in (selector, model)),
-        *(
-            partial(covey.displays.PrototypeMapDisplay.from_estimator, estimator, ROWS)
-            for estimator in (selector, model)
-        ),
-    ]
-    for ask in asking:
-        with pytest.raises(TypeError, match=r"members of cluster 'a' must be .* on a Dask cluster; call to_local\(\)"):
-            ask()
+    remedy = r"on a cluster; call to_local\(\) of the fitted selector or classifier, and use what it returns$"
+    for owner, name in (
+        (selector, "members"),
+        (selector, "select"),
+        (selector.prototypes_["a"], "stands_for"),
+        (model, "set_output"),
+    ):
+        assert not hasattr(owner, name)
+        with pytest.raises(AttributeError, match=f"has no {name} {remedy}"):
+            getattr(owner, name)
+    with pytest.raises(AttributeError, match=r"^CRS has no stands_for$"):
+        selector.stands_for  # noqa: B018
+    for estimator in (selector, model):
+        for draw in (
+            covey.displays.CoverageDisplay.from_estimator,
+            partial(covey.displays.PrototypeMapDisplay.from_estimator, X=ROWS),
+        ):
+            with pytest.raises(TypeError, match=r"on a Dask cluster; call its method to_local\(\)"):
+                draw(estimator)
     local = selector.to_local()
     assert local.members(ROWS)["row"].tolist() == list(range(120))
     assert local.prototypes_["a"].stands_for.sum() > 0
-
-
-def test_select_needs_neither_a_fit_nor_a_cluster():
-    whole = Cluster(0, np.arange(120), collect(ROWS, resolve("cosine")))
-    found = covey.dask.CRS(3).select(whole, np.random.default_rng(0))
-    assert found.indices.tolist() == covey.CRS(3).select(whole, np.random.default_rng(0)).indices.tolist()

@@ -1,13 +1,14 @@
 """`covey.dask.NearestPrototypeClassifier`: fitted on a Dask cluster, and lazy for objects that live there."""
 
-from dataclasses import replace
+from copy import copy
+from functools import partial
 from operator import getitem
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,35 +18,31 @@ from covey.classifier import Explanation, check_how_many
 from covey.dask.crs import CRS, set_columns
 from covey.dask.engine import Engine, ambient_client
 from covey.dask.inputs import PartFacts, delayed_parts, held, is_dask, is_empty, read
+from covey.dask.wrapper import Wrapper
 from covey.graph.exact import has_few_nonzero, sample
-from covey.rejection import Seen, calibrated_bars, seen
-from covey.runtime.callbacks import tasks, with_callbacks
+from covey.rejection import DEFAULT, Seen, calibrated_bars, seen
+from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.libraries import require
 from covey.selectors.base import whole_or_nothing
 from covey.selectors.labels import exact_array
-from covey.selectors.routing import routed
 from covey.similarity.collection import Collection
 from covey.similarity.measures import resolve
 
 
-class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
+class NearestPrototypeClassifier(Wrapper, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Classify objects by their most similar representative, on a Dask cluster.
 
-    Representatives are few, so that the fitted model lies in the memory of this process. Objects that are dask
-    collections get lazy answers: each method returns dask arrays, which are computed part by part when they are needed.
-    The model then travels to the workers once. Local objects get answers at once.
+    Representatives are few, so that the fitted model lies in the memory of this process: a
+    `covey.NearestPrototypeClassifier`, which gives all answers. Local objects get them at once. Objects that are dask
+    collections get lazy ones: each method returns dask arrays, which are computed part by part when they are needed.
+    The model then travels to the workers once.
 
     Parameters
     ----------
     selector : covey.dask.CRS or None, default=None
         Selects the representatives of each class. None stands for ``covey.dask.CRS()``.
-    reject : None, "calibrated", "threshold" or float, default=None
-        When to answer `unknown_label`, as in `covey.NearestPrototypeClassifier`.
-    rejection_rate : float, default=0.05
-        The share of known objects that ``reject="calibrated"`` may reject, between 0 and 1.
-    unknown_label : int or str, default=-1
-        The answer for rejected objects. It must have the type of the labels and must not be one of them. If the labels
-        are texts, the default stands for "unknown".
+    reject, rejection_rate, unknown_label : optional
+        As in `covey.NearestPrototypeClassifier`, with the same defaults.
 
     Attributes
     ----------
@@ -83,6 +80,22 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
     array(['wide'], dtype='<U4')
     """
 
+    _local: ClassVar[type] = local.NearestPrototypeClassifier
+    _parameter_constraints: ClassVar[dict[str, Any]] = local.NearestPrototypeClassifier._parameter_constraints
+
+    def __init__(
+        self,
+        selector: CRS | None = None,
+        *,
+        reject: float | str | None = None,
+        rejection_rate: float = 0.05,
+        unknown_label: Any = DEFAULT,
+    ) -> None:
+        self.selector = selector
+        self.reject = reject
+        self.rejection_rate = rejection_rate
+        self.unknown_label = unknown_label
+
     @whole_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
@@ -95,14 +108,15 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         y : dask collection, list of delayed objects or sequence of labels
             The class of each object.
         **fit_params
-            None, because `covey.dask.CRS.fit` takes nothing beside X and y.
+            None, as for `covey.dask.CRS.fit`.
 
         Returns
         -------
         NearestPrototypeClassifier
             The classifier itself.
         """
-        self._check_parameters()
+        model = local.NearestPrototypeClassifier(**self.get_params(deep=False))
+        model._check_parameters()
         if y is None:
             raise ValueError("NearestPrototypeClassifier requires y to be passed, but the target y is None.")
         if not (self.selector is None or isinstance(self.selector, CRS)):
@@ -110,27 +124,26 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
                 f"selector must be a covey.dask.CRS or None, got {self.selector!r}; for other selectors, use "
                 "covey.NearestPrototypeClassifier in one process."
             )
-        selector = clone(self._given_selector())
+        selector = model.selector_ = CRS() if self.selector is None else clone(self.selector)
         with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
-            self.selector_ = selector.fit(X, y, **routed(self, fit_params))
-        labels = np.empty(len(selector.prototypes_), dtype=object)
-        labels[:] = list(selector.prototypes_)
-        self.classes_ = exact_array(labels)
-        if self.classes_.dtype.kind != "O":
-            check_classification_targets(self.classes_)
-        found = selector._representatives
-        set_columns(self, selector._facts)
-        self._remember(found.rows, found)
-        self.nothing_in_common_ = selector._facts.nothing_in_common
-        self.sparse_output_ = has_few_nonzero(found.take(sample(np.arange(len(found)))).space())
-        self._calibrate(X)
-        self._least_similarities()
+            selector.fit(X, y, **fit_params)
+        representatives, columns = selector._representatives, selector._columns
+        model._prepare(
+            _classes(selector),
+            representatives,
+            nothing_in_common=columns.nothing_in_common,
+            sparse_output=has_few_nonzero(representatives.take(sample(np.arange(len(representatives)))).space()),
+        )
+        set_columns(model, columns)
+        model._calibrate(partial(_bars_on_cluster, model, X))
+        self._model = model
+        for name in [name for name in vars(self) if name.endswith("_")]:  # of an earlier fit
+            delattr(self, name)
+        self.__dict__.update({name: value for name, value in vars(model).items() if name.endswith("_")})
         return self
 
     def predict(self, X: Any) -> Any:
         """Return the label of the most similar representative of each object; `unknown_label` for rejected ones.
-
-        The answer for a dask collection is a lazy dask array.
 
         Parameters
         ----------
@@ -140,12 +153,9 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         Returns
         -------
         dask array or array of shape (n_objects,)
-            The labels.
+            The labels. They are lazy if X is a dask collection, as are the answers of all other methods.
         """
-        if not is_dask(X):
-            return super().predict(X)
-        self._least_similarities()
-        return self._lazy(X, "predict", [self._no_answers()])[0]
+        return self._answer("predict", X)
 
     def explain(self, X: Any) -> Explanation:
         """Return what `predict` answers and why.
@@ -158,46 +168,13 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         Returns
         -------
         Explanation
-            For a dask collection, all its attributes are lazy dask arrays.
+            The representative that decided, the class that came second, and by how much it lost.
         """
-        if not is_dask(X):
-            return super().explain(X)
-        self._least_similarities()
-        none = [self._no_answers(), *(np.empty(0, dtype=dtype) for dtype in (np.bool_, np.intp, np.float64))]
-        if self.classes_.size > 1:
-            none += [self.classes_[:0], np.empty(0)]
-        answers = [*self._lazy(X, "explain", none), None, None]
-        return Explanation(*answers[:6])
-
-    def class_evidence(self, X: Any) -> tuple[Any, Any]:
-        """Return, for each object, the most similar representative of each class.
-
-        For a dask collection, both results are lazy dask arrays.
-
-        Parameters
-        ----------
-        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
-            The objects, of the kind that was passed to `fit`.
-
-        Returns
-        -------
-        indices : dask array or array of shape (n_objects, n_classes)
-            Rows of the X passed to `fit`. The columns are in the order of `classes_`.
-        similarities : dask array or array of shape (n_objects, n_classes)
-            The similarities to these representatives.
-        """
-        if not is_dask(X):
-            return super().class_evidence(X)
-        check_is_fitted(self)
-        shape = (0, self.classes_.size)
-        none = [np.empty(shape, dtype=np.intp), np.empty(shape)]
-        indices, similarities = self._lazy(X, "class_evidence", none)
-        return indices, similarities
+        explanation: Explanation = self._answer("explain", X)
+        return explanation
 
     def nearest_prototypes(self, X: Any, n: int = 3) -> tuple[Any, Any]:
         """Return the n most similar representatives of each object, the best first.
-
-        For a dask collection, both results are lazy dask arrays.
 
         Parameters
         ----------
@@ -213,14 +190,58 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         similarities : dask array or array of shape (n_objects, n)
             The similarities of each object to them.
         """
-        if not is_dask(X):
-            return super().nearest_prototypes(X, n)
         check_is_fitted(self)
         check_how_many(n)
-        shape = (0, min(n, self._rows.size))
-        none = [np.empty(shape, dtype=np.intp), np.empty(shape)]
-        indices, similarities = self._lazy(X, "nearest_prototypes", none, n)
+        indices, similarities = self._answer("nearest_prototypes", X, n)
         return indices, similarities
+
+    def class_evidence(self, X: Any) -> tuple[Any, Any]:
+        """Return, for each object, the most similar representative of each class.
+
+        Parameters
+        ----------
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, of the kind that was passed to `fit`.
+
+        Returns
+        -------
+        indices : dask array or array of shape (n_objects, n_classes)
+            Rows of the X passed to `fit`. The columns are in the order of `classes_`.
+        similarities : dask array or array of shape (n_objects, n_classes)
+            The similarities to these representatives.
+        """
+        indices, similarities = self._answer("class_evidence", X)
+        return indices, similarities
+
+    def class_similarities(self, X: Any) -> Any:
+        """Return the best similarity of each object to each class.
+
+        Parameters
+        ----------
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, of the kind that was passed to `fit`.
+
+        Returns
+        -------
+        dask array or array of shape (n_objects, n_classes)
+            The columns are in the order of `classes_`.
+        """
+        return self._answer("class_similarities", X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the best similarity of each object to each class, in the form that scikit-learn expects.
+
+        Parameters
+        ----------
+        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
+            The objects, of the kind that was passed to `fit`.
+
+        Returns
+        -------
+        dask array or array of shape (n_objects, n_classes), or (n_objects,) for two classes
+            The columns are in the order of `classes_`. For two classes it is what the second is more similar.
+        """
+        return self._answer("decision_function", X)
 
     def transform(self, X: Any) -> Any:
         """Return the similarities of each object to all representatives, as features for another model.
@@ -233,13 +254,9 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         Returns
         -------
         dask array, array or CSR array of shape (n_objects, n_representatives)
-            For a dask collection it is a lazy dask array, whose blocks are CSR arrays if `sparse_output_` is true.
+            The blocks of a dask array are CSR arrays if `sparse_output_` is true.
         """
-        if not is_dask(X):
-            return super().transform(X)
-        check_is_fitted(self)
-        none = np.empty((0, self._rows.size))
-        return self._lazy(X, "transform", [sp.csr_array(none) if self.sparse_output_ else none])[0]
+        return self._answer("transform", X)
 
     def to_local(self) -> local.NearestPrototypeClassifier:
         """Return a `covey.NearestPrototypeClassifier` with the same state, which needs no cluster.
@@ -251,84 +268,106 @@ class NearestPrototypeClassifier(local.NearestPrototypeClassifier):
         covey.NearestPrototypeClassifier
             A fitted classifier.
         """
-        check_is_fitted(self)
-        return self._model(self.selector_.to_local())
-
-    def _given_selector(self) -> CRS:
-        return CRS() if self.selector is None else self.selector
-
-    def _model(self, selector: Any) -> local.NearestPrototypeClassifier:
-        """Return a plain classifier with the state of this one and the given fitted selector."""
-        parameters = self.get_params(deep=False)
-        if self.selector is not None:
-            parameters["selector"] = self.selector._plain()
-        model = local.NearestPrototypeClassifier(**parameters)
-        for name, value in vars(self).items():
-            if name not in parameters:
-                setattr(model, name, value)
-        model.selector_ = selector
+        model = self._present_model()
+        model.selector = None if self.selector is None else self.selector._unfitted()
+        model.selector_ = self.selector_.to_local()
         return model
 
-    def _sent(self) -> local.NearestPrototypeClassifier:
-        """Return a plain classifier that holds nothing but what predictions need, to be sent to workers."""
-        selector = self.selector_._plain()
-        selector.prototypes_ = {
-            label: replace(prototype, members=np.sort(prototype.indices), covered_by=np.sort(prototype.indices))
-            for label, prototype in self.selector_.prototypes_.items()
-        }
-        selector.sample_indices_ = self.selector_.sample_indices_
-        selector.verbose = 0
-        return self._model(selector)
-
-    def _no_answers(self) -> NDArray[Any]:
-        """Return what `predict` answers for no objects: an empty array of the type of all answers."""
-        return self._answers(np.arange(1), np.array([False]))[:0]
-
-    def _lazy(self, X: Any, method: str, none: list[Any], *args: Any) -> list[Any]:
-        """Return what a method answers for each part of X, as one dask array for each of its results.
-
-        `none` holds the results of the method for no objects, which have the types and the widths of all results.
-        """
+    def _present_model(self) -> local.NearestPrototypeClassifier:
+        """Return the fitted model with the present parameters, which may have changed since `fit`."""
         check_is_fitted(self)
-        dask, array = require("dask", "dask"), require("dask.array", "dask")
-        model = dask.delayed(self._sent(), pure=False, traverse=False)
+        return copy(self._model).set_params(**self.get_params(deep=False))
+
+    def _model_to_send(self) -> local.NearestPrototypeClassifier:
+        """Return a model that holds nothing but what answers need."""
+        model = self._present_model().set_params(selector=None)
+        model.selector_ = self.selector_._without_members().set_params(verbose=0)
+        return model
+
+    def _answer(self, method: str, X: Any, *args: Any) -> Any:
+        """Return what a method of the model answers, as dask arrays if X is a dask collection."""
+        model = self._present_model()
+        if not is_dask(X):
+            return getattr(model, method)(X, *args)
+        empty = _empty_answer(model, method, *args)
+        dask = require("dask", "dask")
         parts = delayed_parts(X)
         sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
-        answers = [dask.delayed(_answer)(model, part, method, none, args) for part in parts]
-        return [
-            array.concatenate(
-                [
-                    array.from_delayed(dask.delayed(getitem)(answer, number), (n, *empty.shape[1:]), meta=empty)
-                    for answer, n in zip(answers, sizes, strict=True)
-                ]
-            )
-            for number, empty in enumerate(none)
-        ]
+        sent = dask.delayed(self._model_to_send(), pure=False, traverse=False)
+        answers = [dask.delayed(_answer)(sent, part, method, empty, args) for part in parts]
+        arrays = [_lazy_array(answers, sizes, at, array) for at, array in enumerate(_arrays(empty))]
+        if isinstance(empty, Explanation):
+            return Explanation(*arrays, *[None] * (len(vars(empty)) - len(arrays)))
+        return tuple(arrays) if isinstance(empty, tuple) else arrays[0]
 
-    def _bars_from(self, objects: Any) -> Floats:
-        """Return the bars of calibrated rejection, given the X of `fit`, which is read once more."""
-        title, asked = "calibrating rejection", (self.classes_.size, self.rejection_rate_, self.nothing_in_common_)
-        with Engine(ambient_client(self.selector_.client), title, self._verbose) as engine:
-            parts = read(engine, objects, None, resolve(self.selector_.similarity)).collections
-            known = engine.submit("representatives", _first_of_equal, self.selector_._representatives, self._classes_of)
-            found = [engine.submit("nearest", _nearest_in_part, part, known, self._n_jobs) for part in parts]
-            answer = engine.submit("bars", _bars, found, known, *asked)
-            bars_of_classes: Floats = engine.gather(title, [answer])[0]
-        return bars_of_classes
+
+def _classes(selector: CRS) -> NDArray[Any]:
+    """Return the labels of the prototypes, which are in ascending order."""
+    labels = np.empty(len(selector.prototypes_), dtype=object)
+    labels[:] = list(selector.prototypes_)
+    classes = exact_array(labels)
+    if classes.dtype.kind != "O":
+        check_classification_targets(classes)
+    return classes
+
+
+def _empty_answer(model: local.NearestPrototypeClassifier, method: str, n: int = 0) -> Any:
+    """Return what a method answers for no objects: empty arrays of the types and the widths of all its answers."""
+    if method == "transform":
+        features = np.empty((0, model._rows.size))
+        return sp.csr_array(features) if model.sparse_output_ else features
+    if method in ("predict", "explain"):
+        model._least_similarities()  # parameters that do not fit the model are refused before anything is computed
+        labels = model._answers(np.arange(1), np.array([False]))[:0]
+        if method == "predict":
+            return labels
+        second, margins = (model.classes_[:0], np.empty(0)) if model.classes_.size > 1 else (None, None)
+        return Explanation(labels, np.empty(0, np.bool_), np.empty(0, np.intp), np.empty(0), second, margins)
+    if method == "decision_function" and model.classes_.size == 2:
+        return np.empty(0)
+    width = min(n, model._rows.size) if method == "nearest_prototypes" else model.classes_.size
+    similarities = np.empty((0, width))
+    if method in ("nearest_prototypes", "class_evidence"):
+        return np.empty((0, width), dtype=np.intp), similarities
+    return similarities
+
+
+def _arrays(answer: Any) -> list[Any]:
+    """Return the arrays of an answer."""
+    if isinstance(answer, Explanation):
+        return [array for array in vars(answer).values() if array is not None]
+    return list(answer) if isinstance(answer, tuple) else [answer]
+
+
+def _lazy_array(answers: list[Any], sizes: Any, at: int, empty: Any) -> Any:
+    """Return an array of the answers of all parts as a dask array, given the empty one."""
+    delayed, array = require("dask", "dask").delayed, require("dask.array", "dask")
+    blocks = [
+        array.from_delayed(delayed(getitem)(answer, at), (n, *empty.shape[1:]), meta=empty)
+        for answer, n in zip(answers, sizes, strict=True)
+    ]
+    return array.concatenate(blocks)
+
+
+def _bars_on_cluster(model: local.NearestPrototypeClassifier, X: Any) -> Floats:
+    """Return the bars of calibrated rejection, given the X of `fit`, which is read once more."""
+    title, selector = "calibrating rejection", model.selector_
+    parameters = model.classes_.size, model.rejection_rate_, model.nothing_in_common_
+    with Engine(ambient_client(selector.client), title, shown=selector.verbose > 0) as engine:
+        parts = read(engine, X, None, resolve(selector.similarity)).collections
+        known = engine.submit("representatives", _first_of_equal, selector._representatives, model._classes_of)
+        nearest = [engine.submit("nearest", _nearest_in_part, part, known, selector.n_jobs) for part in parts]
+        bars: Floats = engine.gather(title, [engine.submit("bars", _bars, nearest, known, *parameters)])[0]
+    return bars
 
 
 # What follows runs on workers.
 
 
-def _answer(model: Any, part: Any, method: str, none: list[Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Call a method of a model for a part of X, and return its results, which are `none` for an empty part."""
+def _answer(model: Any, part: Any, method: str, empty: Any, args: tuple[Any, ...]) -> list[Any]:
+    """Call a method of a model for a part of X, and return the arrays of its answer."""
     part = held(part)
-    if is_empty(part):
-        return tuple(none)
-    answer = getattr(model, method)(part, *args)
-    if isinstance(answer, Explanation):
-        return tuple(vars(answer).values())
-    return answer if isinstance(answer, tuple) else (answer,)
+    return _arrays(empty if is_empty(part) else getattr(model, method)(part, *args))
 
 
 def _first_of_equal(representatives: Collection, classes: Positions) -> tuple[Collection, Positions, Any]:

@@ -1,26 +1,28 @@
 """`covey.dask.CRS`: the selector of `covey.CRS` on a Dask cluster."""
 
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from covey.dask.driver import Fit, Outcome
+from covey.arrays import Positions
+from covey.dask.driver import select
 from covey.dask.engine import Engine, ambient_client
 from covey.dask.inputs import PartFacts
-from covey.dask.large import fit_large, n_evaluations_of_all
+from covey.dask.prototype import DistributedPrototype
+from covey.dask.wrapper import Wrapper
 from covey.graph.build import GraphLike, Method
-from covey.runtime.callbacks import tasks, with_callbacks
+from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.libraries import require
 from covey.runtime.parameters import Interval
 from covey.selectors import crs as local
 from covey.selectors.base import whole_or_nothing
 from covey.selectors.labels import exact_array
-from covey.selectors.saved_state import COUNT, FEATURES, NOT_SAVED, FittedState
+from covey.selectors.saved_state import FEATURES
 from covey.similarity.calls.failures import OnError
 from covey.similarity.run import Path
 from covey.similarity.similarity import SimilarityLike
@@ -30,10 +32,11 @@ SHARD_SIZE = 250_000
 this size with 32 columns takes 64 MB, and a task holds two of them with their neighbor lists."""
 
 
-class CRS(local.CRS):
+class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
     """Cluster representatives selection on a Dask cluster, for data that one machine cannot hold.
 
-    The parameters and the fitted attributes are those of `covey.CRS`, and so is the answer for every cluster of at most
+    It lets the workers run a `covey.CRS` with the same parameters, and is not one itself: what needs all data in one
+    process is a matter of what `to_local` returns. The answer is that of `covey.CRS` for every cluster of at most
     `shard_size` objects, to the last bit. A larger cluster is cut into shards. Its neighbor graph is made of the graphs
     of all shards and of merges of every two of them. Like that of a single machine it is approximate, and it is not the
     same graph. The coverage of a graph is exact: the picks are those that a single machine would make from it.
@@ -43,26 +46,10 @@ class CRS(local.CRS):
 
     Parameters
     ----------
-    n_neighbors : int or "auto", default=10
-        The number of neighbors, which is k in the paper. None is not possible on a cluster.
-    coverage : float, default=0.95
-        The share of each cluster to cover, in (0, 1], which is epsilon in the paper.
-    threshold : "homogeneity", float or None, default="homogeneity"
-        Edges that are less similar than this are dropped, which is tau in the paper. The homogeneity of a cluster that
-        is cut is the mean similarity of pairs within its shards. None keeps all edges.
-    similarity : str, callable or Similarity, default="cosine"
-        As in `covey.CRS`, but not "precomputed".
-    graph : {"auto", "exact", "nn-descent"} or NNDescent, default="auto"
-        How the graph is made. A finished graph is not possible on a cluster.
-    gain : {"similarity", "count"}, default="similarity"
-        Whether a newly covered object adds its similarity or 1 to a gain.
-    on_orphan : {"self", "outlier"}, default="self"
-        Whether an object that no edge can cover may be picked to cover itself, or stays uncovered.
-    size : None, default=None
-        A number can be passed to `covey.CRS` only.
-    refine : bool, default=False
-        Whether to look for fewer representatives of the same coverage. It needs clusters of at most `shard_size`
-        objects.
+    n_neighbors, coverage, threshold, similarity, graph, gain, on_orphan, refine : optional
+        As in `covey.CRS`, with the same defaults. Not possible are ``n_neighbors=None``, the similarities "precomputed"
+        and "gower", a finished graph, and `refine` if a cluster has more than `shard_size` objects. The homogeneity of
+        such a cluster is the mean similarity of pairs within its shards.
     random_state : int, RandomState instance or None, default=None
         Decides which pairs are sampled and the draws of NN-Descent.
     n_jobs : int or None, default=None
@@ -78,19 +65,16 @@ class CRS(local.CRS):
     checkpoint : str or None, default=None
         A folder in which finished tasks are kept, so that a fit that was stopped goes on where it was: a path that all
         workers see, or the address of any store that fsspec knows. A folder of other data or parameters is refused.
-    on_error : "raise", default="raise"
-        Another value can be passed to `covey.CRS` only.
-    timeout : None, default=None
-        A number can be passed to `covey.CRS` only.
+    size, on_error, timeout : optional
+        As in `covey.CRS`. Other values than the defaults are possible in one process only.
 
     Attributes
     ----------
     sample_indices_ : int array
         The selected rows of X. They are grouped by cluster and stand in the order in which they were picked.
     prototypes_ : dict
-        The `Prototype` of each label. Its `members` and `covered_by` are dask arrays, which live on the cluster. Use
-        `to_local` to get them as NumPy arrays. What needs them in this process, such as the method `members`, the
-        attribute `stands_for` of a prototype and the displays, raises a TypeError that says so.
+        For each label what `covey.Prototype` tells of a cluster. The `members` and `covered_by`, which are as long as
+        the cluster, are dask arrays; `to_local` fetches them.
     n_evaluations_ : int
         How many similarities were computed, by all tasks whose results count.
     n_repeated_evaluations_ : int
@@ -104,8 +88,8 @@ class CRS(local.CRS):
     ------
     TypeError
         At `fit`, if something is asked for that only one process can do: a finished graph, weights, rows to include, a
-        number of representatives, ``n_neighbors=None``, ``on_error="lowest"`` or a timeout. Also if `client` is no
-        client of Dask, or if X is nothing that can be cut into parts.
+        number of representatives, ``n_neighbors=None``, ``on_error="lowest"`` or a timeout. Also if `client` is not a
+        client of Dask, or if X cannot be cut into parts.
     ValueError
         At `fit`, if there is no Dask cluster, if a parameter has a value that is not allowed, if the similarity needs
         the data in one process ("precomputed", "gower"), if parts of X have different columns, if y is cut at other
@@ -115,7 +99,7 @@ class CRS(local.CRS):
         At `fit`, if a file of the checkpoint is damaged.
     RuntimeError
         At `fit`, if several workers die while they run the same task, which is mostly for want of memory, or if a
-        function of your own raises an error for a pair.
+        custom function raises an error for a pair.
     ModuleNotFoundError
         At `fit`, if the libraries of the extra ``dask`` are not installed.
 
@@ -142,16 +126,11 @@ class CRS(local.CRS):
     (array([0, 2]), <class 'covey.selectors.crs.CRS'>)
     """
 
+    _local: ClassVar[type] = local.CRS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **local.CRS._parameter_constraints,
         "client": "no_validation",
         "shard_size": [Interval(Integral, 1, None, closed="left")],
-    }
-    _fitted_state: ClassVar[FittedState] = {
-        "n_repeated_evaluations_": COUNT,
-        "n_restored_evaluations_": COUNT,
-        "_representatives": NOT_SAVED,
-        "_facts": NOT_SAVED,
     }
 
     def __init__(
@@ -164,7 +143,6 @@ class CRS(local.CRS):
         graph: GraphLike = "auto",
         gain: str = "similarity",
         on_orphan: str = "self",
-        size: None = None,
         refine: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -172,32 +150,31 @@ class CRS(local.CRS):
         client: Any = None,
         shard_size: int = SHARD_SIZE,
         checkpoint: Path = None,
+        size: None = None,
         on_error: OnError = "raise",
         timeout: None = None,
     ) -> None:
-        super().__init__(
-            n_neighbors,
-            coverage=coverage,
-            threshold=threshold,
-            similarity=similarity,
-            graph=graph,
-            gain=gain,
-            on_orphan=on_orphan,
-            size=size,
-            refine=refine,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            on_error=on_error,
-            timeout=timeout,
-        )
+        self.n_neighbors = n_neighbors
+        self.coverage = coverage
+        self.threshold = threshold
+        self.similarity = similarity
+        self.graph = graph
+        self.gain = gain
+        self.on_orphan = on_orphan
+        self.refine = refine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.client = client
         self.shard_size = shard_size
+        self.checkpoint = checkpoint
+        self.size = size
+        self.on_error = on_error
+        self.timeout = timeout
 
     @whole_or_nothing
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, *, sample_weight: None = None, include: None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Select representatives of each cluster.
 
         Parameters
@@ -207,10 +184,8 @@ class CRS(local.CRS):
             that `covey.CRS` takes. What is in the memory of this process is cut into parts and sent to the workers.
         y : dask collection, list of delayed objects or sequence of labels, optional
             The labels. If it lives on the cluster, it must be cut into parts at the same rows as X.
-        sample_weight : None, optional
-            Weights can be passed to `covey.CRS` only.
-        include : None, optional
-            Rows to include can be passed to `covey.CRS` only.
+        **fit_params
+            None: weights and rows to include can be passed to `covey.CRS` only.
 
         Returns
         -------
@@ -218,16 +193,23 @@ class CRS(local.CRS):
             The selector itself.
         """
         self._validate_params()
-        self._check_possible(sample_weight, include)
+        self._check_possible(fit_params)
         with (
             tasks(self, 1, X, y) as callbacks,
             callbacks.part("clusters"),
             Engine(ambient_client(self.client), "CRS", shown=self.verbose > 0) as engine,
         ):
-            self._set(self._outcome(engine, X, y))
+            selection = select(engine, X, y, self._unfitted(), int(self.shard_size), self.checkpoint)
+        self.prototypes_ = {prototype.label: prototype for prototype in selection.prototypes}
+        self.sample_indices_: Positions = np.concatenate([prototype.indices for prototype in selection.prototypes])
+        self.n_evaluations_ = sum(prototype.n_evaluations for prototype in selection.prototypes)
+        self.n_repeated_evaluations_, self.n_restored_evaluations_ = selection.n_repeated, selection.n_restored
+        self.scan_rate_ = self.n_evaluations_ / max(selection.n_pairs, 1)
+        self._representatives, self._columns = selection.representatives, selection.columns
+        set_columns(self, selection.columns)
         return self
 
-    def _check_possible(self, sample_weight: Any, include: Any) -> None:
+    def _check_possible(self, fit_params: Mapping[str, Any]) -> None:
         """Refuse what only a single process can do."""
         if not isinstance(self.graph, Method):
             raise TypeError(
@@ -235,8 +217,7 @@ class CRS(local.CRS):
                 "graph, use covey.CRS."
             )
         on_error = None if self.on_error == "raise" else self.on_error
-        refused = {"sample_weight": sample_weight, "include": include, "size": self.size}
-        refused |= {"on_error": on_error, "timeout": self.timeout}
+        refused = {**fit_params, "size": self.size, "on_error": on_error, "timeout": self.timeout}
         for name, value in refused.items():
             if value is not None:
                 raise TypeError(f"{name} is not possible on a cluster; leave it out, or use covey.CRS in one process.")
@@ -256,7 +237,7 @@ class CRS(local.CRS):
         y : dask collection, list of delayed objects or sequence of labels, optional
             The labels, as in `fit`.
         **fit_params
-            None, because `fit` takes nothing beside X and y.
+            None, as in `fit`.
 
         Returns
         -------
@@ -285,46 +266,31 @@ class CRS(local.CRS):
             A fitted selector.
         """
         check_is_fitted(self)
-        plain = self._plain()
         lazy = [(prototype.members, prototype.covered_by) for prototype in self.prototypes_.values()]
         arrays = require("dask", "dask").compute(*lazy, scheduler=self.client)
-        plain.prototypes_ = {
-            label: replace(prototype, members=members, covered_by=covered_by)
+        return self._fitted(arrays)
+
+    def _without_members(self) -> local.CRS:
+        """Return a fitted `covey.CRS` that knows of no other members than the representatives."""
+        own = [np.sort(prototype.indices) for prototype in self.prototypes_.values()]
+        return self._fitted(zip(own, own, strict=True))
+
+    def _unfitted(self) -> local.CRS:
+        """Return a `covey.CRS` with the same parameters."""
+        names = local.CRS().get_params(deep=False).keys() - {"checkpoint"}  # a folder here, and a file there
+        return local.CRS(**{name: getattr(self, name) for name in names})
+
+    def _fitted(self, arrays: Iterable[tuple[Positions, Positions]]) -> local.CRS:
+        """Return a `covey.CRS` with the same state, given the members of each cluster and what covers them."""
+        selector = self._unfitted()
+        selector.prototypes_ = {
+            label: prototype.to_local(members=members, covered_by=covered_by)
             for (label, prototype), (members, covered_by) in zip(self.prototypes_.items(), arrays, strict=True)
         }
         for name in ("sample_indices_", "n_evaluations_", "scan_rate_", *FEATURES):
             if hasattr(self, name):
-                setattr(plain, name, getattr(self, name))
-        return plain
-
-    def _outcome(self, engine: Engine, X: Any, y: Any) -> Outcome:
-        """Select the representatives of all clusters."""
-        plain = self._plain()
-        fit = Fit(engine, X, y, plain, int(self.shard_size), self.checkpoint)
-        packs = fit.submit_packs()  # before large clusters, because workers that are idle there can do them meanwhile
-        prototypes = {}
-        for cluster in fit.large_clusters():
-            found = fit_large(engine, cluster, plain, fit.generators[cluster.number], fit.checkpoint)
-            fit.add(found.counts, found.representatives)
-            prototypes[cluster.number] = found.prototype
-        return fit.outcome({**prototypes, **fit.gather_packs(packs)})
-
-    def _plain(self) -> local.CRS:
-        """Return a `covey.CRS` with the same parameters, not fitted."""
-        names = local.CRS().get_params(deep=False).keys() - {"checkpoint"}  # a folder here, and a file there
-        return local.CRS(**{name: value for name, value in self.get_params(deep=False).items() if name in names})
-
-    def _set(self, outcome: Outcome) -> None:
-        """Set the fitted attributes."""
-        found = outcome.prototypes
-        self.prototypes_ = {prototype.label: prototype for prototype in found}
-        self.sample_indices_ = np.concatenate([prototype.indices for prototype in found])
-        self.n_evaluations_ = sum(prototype.n_evaluations for prototype in found)
-        self.n_repeated_evaluations_, self.n_restored_evaluations_ = outcome.n_repeated, outcome.n_restored
-        n_of_all = sum(n_evaluations_of_all(n, self) for n in outcome.sizes)
-        self.scan_rate_ = self.n_evaluations_ / max(n_of_all, 1)
-        self._representatives, self._facts = outcome.representatives, outcome.facts
-        set_columns(self, outcome.facts)
+                setattr(selector, name, getattr(self, name))
+        return selector
 
     def __sklearn_clone__(self) -> Self:
         """Return a selector with the same parameters, not fitted. It shares the client, which cannot be copied."""
@@ -349,15 +315,18 @@ class CRS(local.CRS):
         """Pickle everything but the client. What is lazy is computed first, because it is of no use elsewhere."""
         state = {**super().__getstate__(), "client": None}
         if "prototypes_" in state:
-            state["prototypes_"] = self.to_local().prototypes_
+            local_prototypes = self.to_local().prototypes_
+            state["prototypes_"] = {
+                label: DistributedPrototype.of(prototype) for label, prototype in local_prototypes.items()
+            }
         return state
 
 
-def set_columns(estimator: Any, facts: PartFacts) -> None:
+def set_columns(estimator: Any, columns: PartFacts) -> None:
     """Set the number and the names of the columns on an estimator, or remove them if X has none."""
     for name in FEATURES:
         vars(estimator).pop(name, None)
-    if facts.n_columns is not None:
-        estimator.n_features_in_ = facts.n_columns
-    if facts.names is not None:
-        estimator.feature_names_in_ = np.array(facts.names, dtype=object)
+    if columns.n_columns is not None:
+        estimator.n_features_in_ = columns.n_columns
+    if columns.names is not None:
+        estimator.feature_names_in_ = np.array(columns.names, dtype=object)

@@ -1,4 +1,4 @@
-"""How a fit goes on a cluster, as the driver sees it. `CRS` in `crs.py` goes through these steps:
+"""How a fit goes on a cluster, as the driver sees it:
 
 1. Workers read the parts of X and y (`inputs.py`).
 2. The sizes of the clusters decide which are packed together and which are cut into shards (`plan.py`).
@@ -23,11 +23,14 @@ from covey.arrays import Positions
 from covey.dask.checkpoint import Checkpoint, FolderCheckpoint, absolute, read_manifest
 from covey.dask.engine import Engine, lazy_rows
 from covey.dask.inputs import PartFacts, Parts, read
+from covey.dask.large import fit_large, n_evaluations_of_all
 from covey.dask.packs import FittedPack, Pack, fit_pack, representatives_of
 from covey.dask.plan import Plan, plan
+from covey.dask.prototype import DistributedPrototype
 from covey.dask.shards import LargeCluster, Shard
 from covey.prototype import Prototype
 from covey.runtime.parameters import generator
+from covey.selectors.crs import CRS
 from covey.similarity.collection import Collection
 from covey.similarity.fingerprint import object_hashes
 from covey.similarity.hash_table import scrambled
@@ -39,31 +42,43 @@ Unit = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a fit has found.
+class DistributedSelection:
+    """What a fit returns.
 
     Attributes
     ----------
-    prototypes : list of Prototype
-        One for each cluster, in the order of the labels. Members and who covers them are dask arrays.
+    prototypes : list of DistributedPrototype
+        One for each cluster, in the order of the labels.
     representatives : Collection
         All representatives, in the order of their rows.
-    sizes : list of int
-        How many objects each cluster has.
+    n_pairs : int
+        How many evaluations all pairs within clusters would take.
     n_repeated : int
         How many evaluations were made again because a worker was lost.
     n_restored : int
         How many evaluations were not made because a checkpoint had their results.
-    facts : PartFacts
+    columns : PartFacts
         The number and names of the columns.
     """
 
-    prototypes: list[Prototype]
+    prototypes: list[DistributedPrototype]
     representatives: Collection
-    sizes: list[int]
+    n_pairs: int
     n_repeated: int
     n_restored: int
-    facts: PartFacts
+    columns: PartFacts
+
+
+def select(engine: Engine, X: Any, y: Any, selector: CRS, shard_size: int, folder: Path) -> DistributedSelection:
+    """Select the representatives of all clusters."""
+    fit = Fit(engine, X, y, selector, shard_size, folder)
+    packs = fit.submit_packs()  # before large clusters, because workers that are idle there can do them meanwhile
+    prototypes = {}
+    for cluster in fit.large_clusters():
+        fitted = fit_large(engine, cluster, selector, fit.generators[cluster.number], fit.checkpoint)
+        fit.add(fitted.counts, fitted.representatives)
+        prototypes[cluster.number] = fitted.prototype
+    return fit.outcome({**prototypes, **fit.gather_packs(packs)})
 
 
 class Fit:
@@ -120,7 +135,7 @@ class Fit:
             self._chosen.append(self._engine.submit("representatives", representatives_of, pack, fitted[-1]))
         return fitted
 
-    def gather_packs(self, fitted: list[Any]) -> dict[int, Prototype]:
+    def gather_packs(self, fitted: list[Any]) -> dict[int, DistributedPrototype]:
         """Wait for the packs, and return the prototype of each of their clusters."""
         summaries = [self._engine.submit("summary", _summaries, pack) for pack in fitted]
         found = {}
@@ -132,7 +147,7 @@ class Fit:
                     name: lazy_rows(fitted[number], _array_of, n_members, place, name)
                     for name in ("members", "covered_by")
                 }
-                found[cluster] = replace(prototype, label=self._labels[cluster], **lazy)
+                found[cluster] = DistributedPrototype.of(prototype, label=self._labels[cluster], **lazy)
         return found
 
     def large_clusters(self) -> Iterator[LargeCluster]:
@@ -147,16 +162,16 @@ class Fit:
         self._counts.update(counts)
         self._chosen += representatives
 
-    def outcome(self, prototypes: Mapping[int, Prototype]) -> Outcome:
+    def outcome(self, prototypes: Mapping[int, DistributedPrototype]) -> DistributedSelection:
         """Fetch the representatives, and sum up, given the prototype of each cluster by its number."""
         found = self._engine.gather("representatives", self._chosen)
         joined = Collection.joined([part for part in found if len(part)])
         n_restored = sum(n for name, n in self._counts.items() if self.checkpoint.is_restored(name))
         n_counted = sum(self._counts.values()) - n_restored
-        return Outcome(
+        return DistributedSelection(
             [prototypes[number] for number in range(len(self._labels))],
             joined.take(np.argsort(joined.rows)),
-            self._sizes,
+            sum(n_evaluations_of_all(n, self._selector) for n in self._sizes),
             max(self._engine.n_reported() - n_counted, 0),
             n_restored,
             self._facts,

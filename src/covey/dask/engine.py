@@ -56,7 +56,7 @@ class Engine:
         Whether progress is shown: as a bar on a terminal, and as Dask's own in a notebook.
     """
 
-    def __init__(self, client: Any, title: str, shown: bool = False) -> None:
+    def __init__(self, client: Any, title: str, *, shown: bool = False) -> None:
         self.client, self._shown = client, shown
         self._bar: Bar = progress(title, None, "tasks", shown=shown and not _in_notebook())
         self._topic = f"covey-{uuid4().hex}"

@@ -33,6 +33,7 @@ from covey.coverage.shards import (
 from covey.coverage.shards import split_edges as split
 from covey.dask.checkpoint import Checkpoint
 from covey.dask.engine import Engine, lazy_rows, watched
+from covey.dask.prototype import DistributedPrototype
 from covey.dask.shards import (
     HowToLink,
     LargeCluster,
@@ -54,7 +55,6 @@ from covey.graph.descent import NNDescent
 from covey.graph.exact import nearest_across
 from covey.graph.lists import NeighborLists
 from covey.graph.merge import length_of_lists, merge
-from covey.prototype import Prototype
 from covey.runtime.libraries import require
 from covey.similarity.collection import Collection
 from covey.similarity.mean import as_threshold
@@ -69,7 +69,7 @@ class LargeResult:
     `counts` holds the evaluations of each task by its name, and `representatives` a future of those of each shard.
     """
 
-    prototype: Prototype
+    prototype: DistributedPrototype
     counts: dict[str, int]
     representatives: list[Any]
 
@@ -97,7 +97,7 @@ def fit_large(
         for pair in zip(shards, links, strict=True)
     ]
     assigned = [engine.submit("members", _collect_range, _column(engine, coverers, c)) for c in range(n_ranges)]
-    prototype = Prototype(
+    prototype = DistributedPrototype(
         label=cluster.label,
         members=_lazy_side(assigned, sizes, 0),
         indices=cover.rows.astype(np.intp),

@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from covey.prototype import Prototype, check_local
+from covey.prototype import Prototype
 from covey.runtime.wording import some_of
 
 
@@ -15,14 +15,17 @@ def fitted_selector(estimator: Any) -> Any:
     It is refused if it is not fitted, or if its members are on a Dask cluster.
     """
     check_is_fitted(estimator)
+    if hasattr(estimator, "to_local"):
+        raise TypeError(
+            f"estimator must have all members in this process, but those of {type(estimator).__name__} are on a Dask "
+            "cluster; call its method to_local(), and pass what that returns."
+        )
     # A selector may have an attribute selector_ as well, the one inside it, which is not what is asked for.
     selector: Any = estimator if hasattr(estimator, "prototypes_") else getattr(estimator, "selector_", None)
     if not hasattr(selector, "prototypes_"):
         raise TypeError(
             f"estimator must be a fitted selector or NearestPrototypeClassifier, got {type(estimator).__name__}."
         )
-    for prototype in selector.prototypes_.values():
-        check_local(prototype)
     return selector
 
 

@@ -29,7 +29,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from covey.notebook import InNotebooks
-from covey.prototype import Prototype, check_local
+from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.executor import reaches_other_machines
 from covey.runtime.parameters import generator
@@ -317,8 +317,6 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
             If the selector is not fitted.
         ValueError
             If X has not as many objects as that of the fit.
-        TypeError
-            If the members are on a Dask cluster; use what the selector's method `to_local` returns.
 
         Notes
         -----
@@ -340,8 +338,6 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         3    3      0               2    0.995037     2     True
         """
         check_is_fitted(self)
-        for prototype in self.prototypes_.values():
-            check_local(prototype)
         return members_table(self, collect(X, resolve(self.similarity)))
 
     def fit_resample(self, X: Objects, y: Labels | None = None, **fit_params: Any) -> tuple[Any, Any]:

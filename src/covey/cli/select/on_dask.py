@@ -167,7 +167,7 @@ class Spread:
         starts = np.cumsum(sizes) - sizes
         part_of = np.searchsorted(starts, rows, side="right") - 1
         used = np.unique(part_of).tolist()
-        with Engine(self.client, "reading", self.verbose) as engine:
+        with Engine(self.client, "reading", shown=self.verbose) as engine:
             tasks = [engine.submit("take", _take, self.parts[at], rows[part_of == at] - starts[at]) for at in used]
             frame = joined(engine.gather("fetching the selected rows", tasks))
         order = np.argsort(part_of, kind="stable")  # the frame is in this order of the rows
@@ -175,7 +175,7 @@ class Spread:
 
     def _from_all(self, what: str, function: Callable[..., Any], argument: Any) -> list[Any]:
         """Return what a function makes of each part."""
-        with Engine(self.client, "reading", self.verbose) as engine:
+        with Engine(self.client, "reading", shown=self.verbose) as engine:
             return engine.gather(
                 what, [engine.submit(function.__name__, function, part, argument) for part in self.parts]
             )
