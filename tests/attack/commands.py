@@ -5,23 +5,19 @@ obeys, and a command that fails must leave no file behind.
 """
 
 import contextlib
-import io
-import logging
 import os
 import re
-import sys
 import tempfile
-import warnings
 from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from covey import __main__ as cli
 from tests.attack import _commands, tables
 from tests.attack._commands import Scenario
 from tests.attack._outcomes import FaultError, tally
+from tests.cli.commands import run_here
 
 PLACE = re.compile(r"\b(line|row|column|columns|byte|bytes|member|array|page|sheet|shape|position)s? ")
 """Words that say where in a file something is wrong."""
@@ -44,7 +40,7 @@ def case(rng: np.random.Generator) -> str:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         standard = b""
         for name, content in scenario.files.items():
-            made = _damaged(rng, name, content) if name == damaged and rng.random() < 0.97 else _packed(name, content)
+            made = _damaged(rng, name, content) if name == damaged and rng.random() < 0.97 else packed(name, content)
             if name == "-":
                 standard = made
             else:
@@ -53,7 +49,7 @@ def case(rng: np.random.Generator) -> str:
             Path("model").write_bytes(model(scenario.model))
             words += ("--model", "model")
         before = set(os.listdir())
-        code, out, err = run(words, standard)
+        code, out, err = run_here(words, standard)
         return _judged(words, damaged, scenario, bool(quiet), (code, out, err), set(os.listdir()) - before)
 
 
@@ -86,7 +82,7 @@ def _judged(words, damaged: str, scenario: Scenario, quiet: bool, ended, made) -
     return f"{words[0]}: refused" + (" with a place" if PLACE.search(last) else "")
 
 
-def _packed(name: str, content: bytes) -> bytes:
+def packed(name: str, content: bytes) -> bytes:
     """The content as a file of this name holds it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
@@ -100,25 +96,8 @@ def _damaged(rng: np.random.Generator, name: str, content: bytes) -> bytes:
     if inside and content[:2] == b"PK":
         return tables.mutate_members(rng, content)
     if inside:
-        return _packed(name, tables.mutate(rng, content))
-    return tables.mutate(rng, _packed(name, content))
-
-
-def run(words, standard: bytes = b"") -> tuple[int, str, str]:
-    """Run a command in this process: its exit code, and what it writes to standard output and standard error."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    logging.getLogger().handlers.clear()  # those of an earlier run write to its standard error
-    before = sys.argv, sys.stdin
-    sys.argv, sys.stdin = ["covey", *words], io.TextIOWrapper(io.BytesIO(standard))
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            cli.main()
-        code = 0
-    except SystemExit as stop:
-        code = stop.code or 0
-    finally:
-        sys.argv, sys.stdin = before
-    return code, *(stream.buffer.getvalue().decode() for stream in (out, err))
+        return packed(name, tables.mutate(rng, content))
+    return tables.mutate(rng, packed(name, content))
 
 
 @cache
@@ -136,7 +115,7 @@ def model(name: str) -> bytes:
             files = {"hosts": "zeek.log", "dense": "dense.npz", "sparse": "sparse.npz"}
             Path(files[name]).write_bytes(tables.BUILDERS[files[name]](rng))
             words = (files[name], *(("--hosts",) if name == "hosts" else ()))
-        code, _, err = run(
+        code, _, err = run_here(
             ("select", *words, "-k", "2", "-j", "1", "-q", "-o", "out", "--out-format", _rows(name), "-m", "model")
         )
         if code:

@@ -1,15 +1,20 @@
 """What the tests of the command line share: data, expectations, and ways to run a command."""
 
+import contextlib
+import io
+import logging
 import os
 import pty
 import re
 import subprocess
 import sys
+import warnings
 
 import pandas as pd
 from sklearn.datasets import load_iris
 
 import covey
+from covey import __main__ as cli
 
 COVEY = [sys.executable, "-m", "covey.__main__"]
 
@@ -78,6 +83,23 @@ def conn_log():
 
 def piped(*args, **options):
     return subprocess.run([*COVEY, *args], capture_output=True, text=True, timeout=120, **options)
+
+
+def run_here(words, standard=b""):
+    """Run a command in this process: its exit code, and what it writes to standard output and standard error."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    logging.getLogger().handlers.clear()  # those of an earlier run write to its standard error
+    before = sys.argv, sys.stdin
+    sys.argv, sys.stdin = ["covey", *words], io.TextIOWrapper(io.BytesIO(standard))
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            cli.main()
+        code = 0
+    except SystemExit as stop:
+        code = stop.code or 0
+    finally:
+        sys.argv, sys.stdin = before
+    return code, *(stream.buffer.getvalue().decode() for stream in (out, err))
 
 
 def on_a_terminal(command, code=0):

@@ -60,8 +60,8 @@ def table(n, seed=0):
     return pd.DataFrame({"height": height, "age": rng.integers(1, 90, size=n), "color": color, "old": height > 175})
 
 
-def bits(n):
-    return covey.PackedBits(np.packbits(rows(n, 128) > 0.6, axis=1))
+def bits(n, seed=0):
+    return covey.PackedBits(np.packbits(rows(n, 128, seed=seed) > 0.6, axis=1))
 
 
 def cosines(X):
@@ -69,31 +69,37 @@ def cosines(X):
     return np.array([[overlap(a, b) for b in unit] for a in unit])
 
 
-def few_cosines(n):
+def few_cosines(n, seed=0):
     """Only the larger half of all similarities, and an empty place for each other one."""
-    similarities = cosines(rows(n))
+    similarities = cosines(rows(n, seed=seed))
     return sp.csr_array(np.where(similarities >= 0.1, similarities, 0))
 
 
 INPUTS = {
-    "float64": lambda n: (rows(n), "cosine"),
-    "float32": lambda n: (rows(n).astype(np.float32), "euclidean"),
-    "exponential": lambda n: (rows(n), covey.from_distance("euclidean", how="exponential")),
-    "csr": lambda n: (sp.csr_array(np.where(rows(n, 40) > 0.8, rows(n, 40), 0)), "cosine"),
-    "ruzicka": lambda n: (sp.csr_array(np.where(rows(n, 40) > 0.8, rows(n, 40), 0)), "ruzicka"),
-    "bits": lambda n: (bits(n), "jaccard"),
-    "strings": lambda n: (words(n), "levenshtein"),
-    "sets": lambda n: (sets(n), "cosine"),
-    "sets, jaccard": lambda n: (sets(n), "jaccard"),
-    "dicts": lambda n: (dicts(n), "cosine"),
-    "mixed": lambda n: (table(n), "gower"),
-    "matrix": lambda n: (cosines(rows(n)), "precomputed"),
-    "sparse matrix": lambda n: (few_cosines(n), "precomputed"),
-    "callable": lambda n: (words(n), shared_letters),
-    "batched": lambda n: (rows(n), covey.batched(overlaps, symmetric=True, batch_size=50)),
-    "compiled": lambda n: (rows(n), covey.Similarity(compiled_cosine)),
+    "float64": lambda n, seed=0: (rows(n, seed=seed), "cosine"),
+    "float32": lambda n, seed=0: (rows(n, seed=seed).astype(np.float32), "euclidean"),
+    "exponential": lambda n, seed=0: (rows(n, seed=seed), covey.from_distance("euclidean", how="exponential")),
+    "csr": lambda n, seed=0: (
+        sp.csr_array(np.where(rows(n, 40, seed=seed) > 0.8, rows(n, 40, seed=seed), 0)),
+        "cosine",
+    ),
+    "ruzicka": lambda n, seed=0: (
+        sp.csr_array(np.where(rows(n, 40, seed=seed) > 0.8, rows(n, 40, seed=seed), 0)),
+        "ruzicka",
+    ),
+    "bits": lambda n, seed=0: (bits(n, seed), "jaccard"),
+    "strings": lambda n, seed=0: (words(n, seed), "levenshtein"),
+    "sets": lambda n, seed=0: (sets(n, seed), "cosine"),
+    "sets, jaccard": lambda n, seed=0: (sets(n, seed), "jaccard"),
+    "dicts": lambda n, seed=0: (dicts(n, seed), "cosine"),
+    "mixed": lambda n, seed=0: (table(n, seed), "gower"),
+    "matrix": lambda n, seed=0: (cosines(rows(n, seed=seed)), "precomputed"),
+    "sparse matrix": lambda n, seed=0: (few_cosines(n, seed), "precomputed"),
+    "callable": lambda n, seed=0: (words(n, seed), shared_letters),
+    "batched": lambda n, seed=0: (rows(n, seed=seed), covey.batched(overlaps, symmetric=True, batch_size=50)),
+    "compiled": lambda n, seed=0: (rows(n, seed=seed), covey.Similarity(compiled_cosine)),
 }
-"""For each kind of input a function of the number of objects, which returns the objects and a similarity."""
+"""For each kind of input a function of the number of objects and a seed, which returns the objects and a similarity."""
 
 SELECTORS = {
     "CRS": lambda s: covey.CRS(5, similarity=s, random_state=0),
