@@ -209,9 +209,7 @@ PHASES = {
     "greedy coverage": Phase("covey.coverage.cover:pick", on_graph(cover), 1_000_000),
     "refining": Phase("covey.coverage.cover:improve", on_graph(cover), 1_000_000),
     "lower bound": Phase("covey.coverage.lower_bound:_multipliers", on_graph(bound), 4_000, 3.0),
-    "DS3 costs": Phase(
-        "covey.selectors.ds3.estimator:dissimilarities", selecting(other("DS3", budget=20, **DS3), rows), 5_000
-    ),
+    "DS3 costs": Phase("covey.selectors.ds3:dissimilarities", selecting(other("DS3", budget=20, **DS3), rows), 5_000),
     "DS3 swaps": Phase(
         "covey.selectors.ds3.facility:local_search", selecting(other("DS3", budget=20, **DS3), rows), 5_000
     ),
@@ -228,7 +226,7 @@ PHASES = {
     ),
     "DeltaMedoids": Phase("covey.selectors.delta_medoids:iterations", selecting(other("DeltaMedoids"), rows), 5_000),
     "Sharpened": Phase(
-        "covey.selectors.sharpened.estimator:Sharpened._sharpen",
+        "covey.selectors.sharpened:Sharpened._sharpen",
         selecting(lambda: other("Sharpened", selector=crs()(), random_state=0)(), rows, 5),
         30_000,
     ),

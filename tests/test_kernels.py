@@ -21,6 +21,7 @@ from covey.graph.candidates import Candidates
 from covey.graph.clusters import communities, density
 from covey.runtime.executor import Executor
 from covey.selectors.ds3 import admm, facility
+from covey.selectors.sharpened import lists as candidate_lists
 from covey.selectors.sharpened import search
 from covey.similarity import bounds, duplicates, hash_table, pair_cache, sums
 from covey.similarity import kernels as _kernels
@@ -229,7 +230,7 @@ CASES = {
     ),
     sums.add_by_exponent: lambda: (rng.normal(size=50).view(np.uint64), np.zeros((2048, 2), dtype=np.int64)),
     pair_cache.put_values: lambda: (*pair_table(), np.arange(90, 100, dtype=np.uint64), rng.random(10)),
-    search.reverse: lambda: (
+    candidate_lists.reverse: lambda: (
         np.array([0, 2, 4, 6]),
         np.array([1, 2, 0, 2, 0, 1], np.int32),
         rng.random(6),

@@ -26,8 +26,8 @@ from covey.selectors.baselines import RandomSelector as RandomSelector
 from covey.selectors.cluster import Cluster as Cluster
 from covey.selectors.crs import CRS as CRS
 from covey.selectors.delta_medoids import DeltaMedoids as DeltaMedoids
-from covey.selectors.ds3.estimator import DS3 as DS3
-from covey.selectors.sharpened.estimator import Sharpened as Sharpened
+from covey.selectors.ds3 import DS3 as DS3
+from covey.selectors.sharpened import Sharpened as Sharpened
 from covey.similarity.mean import homogeneity as homogeneity
 from covey.similarity.measures import batched as batched
 from covey.similarity.measures import from_distance as from_distance

@@ -47,7 +47,7 @@ from covey.similarity.collection import Collection
 from covey.similarity.space import Space
 
 MOST_NAMED = 3
-"""How many classes without a bar a sentence names. The number is a judgement."""
+"""How many classes without a bar a sentence names."""
 DEFAULT = -1
 """The default of `unknown_label`."""
 UNKNOWN = "unknown"
@@ -69,7 +69,7 @@ def thresholds(prototypes: Mapping[Any, Prototype]) -> Floats:
 
 
 def calibrate(
-    collection: Collection, rows: Positions, classes_of: Positions, rate: float, n_jobs: int | None, shown: bool
+    collection: Collection, rows: Positions, classes_of: Positions, rate: float, n_jobs: int | None, *, shown: bool
 ) -> Floats:
     """Return the calibrated bar of each class.
 

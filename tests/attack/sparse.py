@@ -13,7 +13,8 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 import covey
-from covey.selectors.ds3 import admm, estimator
+from covey.selectors import ds3
+from covey.selectors.ds3 import admm
 from tests import reference
 
 TOL = 1e-3
@@ -103,7 +104,7 @@ def compare(similarities, options, fitted):
     if "budget" in options:
         return compare_openings(costs, spared, fitted, budget=options["budget"])
     multiplicity = np.ones(len(costs), dtype=np.int64)
-    price = options["alpha"] * estimator.largest_lambda(costs.astype(np.float32), options["p"], multiplicity)
+    price = options["alpha"] * ds3.largest_lambda(costs.astype(np.float32), options["p"], multiplicity)
     if options["p"] == np.inf or not price:
         return compare_openings(costs, spared, fitted, price=price)
     return compare_shares(costs, spared, price) if len(costs) <= SMALL else None

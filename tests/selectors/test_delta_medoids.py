@@ -87,7 +87,7 @@ def test_what_ends_the_iterations(monkeypatch):
     assert selector.set_params(max_iter=1).fit(values).stopped_by_ == {0: "max_iter"}
     assert selector.n_iter_ == 1
 
-    def circle(*args):
+    def circle(*args, **options):
         for at in itertools.count():
             yield delta_medoids.Groups(np.full(14, at % 3, dtype=np.int32), np.ones(14))
 
@@ -103,7 +103,7 @@ def test_groups_only_get_more_and_closer(n, seed, symmetric, strict):
     space = space_of(list(range(n)), resolve(Similarity(Counted(values, symmetric), symmetric)))
     before = (0, 0.0)
     once = np.ones(n, dtype=int)
-    every = delta_medoids.iterations(EvaluatedSimilarities(space, ""), 0.625, once, strict, one_shot=False)
+    every = delta_medoids.iterations(EvaluatedSimilarities(space, ""), 0.625, once, strict=strict, one_shot=False)
     for groups in itertools.islice(every, 8):
         similarities = groups.similarities[np.isfinite(groups.similarities)]
         now = (np.unique(groups.medoids).size, similarities.sum())

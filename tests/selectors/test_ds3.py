@@ -10,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import covey
 from covey.runtime import memory
+from covey.selectors import ds3
 from covey.selectors.base import Cluster
-from covey.selectors.ds3 import admm, estimator, facility
+from covey.selectors.ds3 import admm, facility
 from covey.selectors.ds3.certificate import Certified
 from covey.selectors.ds3.facility import Openings
 from covey.similarity.measures import resolve
@@ -38,7 +39,7 @@ def once(n):
 
 
 def largest_lambda(costs, p):
-    return estimator.largest_lambda(costs, p, once(len(costs)))
+    return ds3.largest_lambda(costs, p, once(len(costs)))
 
 
 def two_norm(costs, price, tol=1e-3, max_iter=3000, multiplicity=None):
@@ -205,7 +206,7 @@ def test_costs_follow_the_direction():
     """Representing x by r costs as much as s(x, r) falls short."""
     values = np.array([[1.0, 0.2, 0.9], [0.5, 1.0, 0.7], [0.1, 0.3, 1.0]])
     space = space_of(values, resolve("precomputed"))
-    costs, mean = estimator.dissimilarities(space, once(space.n_left), 4)
+    costs, mean = ds3.dissimilarities(space, once(space.n_left), 4)
     expected = (0.9 - values.T) / 0.8
     np.fill_diagonal(expected, 0)
     np.testing.assert_allclose(costs, expected, rtol=1e-6)
@@ -262,7 +263,7 @@ def test_outliers_are_less_than_half_represented():
     X = np.random.default_rng(3).random((150, 4))
     selector = covey.DS3(3, outliers=True, beta=0.7, similarity="euclidean").fit(X)
     space = space_of(X, resolve("euclidean"))
-    costs, _ = estimator.dissimilarities(space, once(space.n_left), 4)
+    costs, _ = ds3.dissimilarities(space, once(space.n_left), 4)
     spared = selector._spared(costs)
     solution = facility.solve(costs, Openings(budget=3), spared)
     _, shares = facility.serve(costs, solution.answer, spared)
@@ -396,7 +397,7 @@ def test_merged_copies_have_the_optimum_of_copies_written_out(n, seed, spare):
     spared = np.random.default_rng(seed).random(n) * 0.5 if spare else nobody(n)
     for p in (2, np.inf):
         expected = largest_lambda(copies, p)
-        assert estimator.largest_lambda(merged, p, multiplicity) == pytest.approx(expected, rel=1e-5)
+        assert ds3.largest_lambda(merged, p, multiplicity) == pytest.approx(expected, rel=1e-5)
     for openings in (Openings(budget=2), Openings(price=0.2 * expected)):
         few = facility.solve(merged, openings, spared * multiplicity)
         all_ = facility.solve(copies, openings, np.repeat(spared, multiplicity))
@@ -408,7 +409,7 @@ def test_merged_copies_have_the_optimum_of_copies_written_out(n, seed, spare):
 @given(n=st.integers(2, 10), seed=st.integers(0, 1000), alpha=st.sampled_from([1, 0.2, 0.05]))
 def test_merged_copies_have_the_optimum_of_copies_written_out_for_the_two_norm(n, seed, alpha):
     costs, multiplicity, merged = weighed(n, seed)
-    price = alpha * estimator.largest_lambda(merged, 2, multiplicity)
+    price = alpha * ds3.largest_lambda(merged, 2, multiplicity)
     few = two_norm(merged, price, 1e-5, multiplicity=multiplicity)
     all_ = two_norm(with_copies(costs, multiplicity), price, 1e-5)
     assert few.gap <= 1e-5
@@ -424,7 +425,7 @@ def test_costs_and_the_mean_similarity_count_copies(symmetric):
     space = space_of(values, resolve("precomputed"))
     space.with_itself = lambda: np.diagonal(values)
     copies = np.repeat(np.repeat(values, multiplicity, axis=0), multiplicity, axis=1)
-    costs, mean = estimator.dissimilarities(space, multiplicity, 4)
+    costs, mean = ds3.dissimilarities(space, multiplicity, 4)
     expected = np.where(np.eye(6, dtype=bool), 0, 2.0 - values.T)
     np.testing.assert_allclose(costs, expected / expected.max(), rtol=1e-6)
     assert mean == pytest.approx(copies[~np.eye(9, dtype=bool)].mean())

@@ -7,7 +7,7 @@ from covey.experiments.specs import Method
 from covey.selectors.baselines import KeepAll, RandomSelector
 from covey.selectors.crs import CRS
 from covey.selectors.delta_medoids import DeltaMedoids
-from covey.selectors.ds3.estimator import DS3
+from covey.selectors.ds3 import DS3
 
 
 def crs(k: int, **options: Any) -> Method:

@@ -1,6 +1,6 @@
 """Sharpened CRS as a method of an experiment.
 
-It has a module of its own, so that experiments without it do not import `covey.selectors.sharpened.estimator`.
+It has a module of its own, so that experiments without it do not import `covey.selectors.sharpened`.
 """
 
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from covey.experiments.names import SHARPENED_CURVE
 from covey.experiments.specs import Method
 from covey.selectors.crs import CRS
-from covey.selectors.sharpened.estimator import Sharpened
+from covey.selectors.sharpened import Sharpened
 
 
 def sharpened(k: int, **options: Any) -> Method:

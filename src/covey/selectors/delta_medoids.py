@@ -12,7 +12,7 @@ The iteration ends. A medoid never leaves its group, so that the number of group
 opened, the sum of the similarities to the medoids only grows as well. Rounding could still make the medoids alternate
 between choices of equal sums. This is recognised, because a set of medoids then occurs again.
 
-The similarities that an algorithm has evaluated before, so that asking for a pair again costs nothing.
+Each similarity is evaluated when a step first asks for it, and kept (`EvaluatedSimilarities`).
 """
 
 from collections.abc import Iterator
@@ -307,7 +307,7 @@ class DeltaMedoids(Selector):
         """Return the last groups, the number of iterations, and what ended them."""
         seen: set[bytes] = set()
         previous = b""
-        steps = iterations(evaluated, delta, multiplicity, self.strict, self.one_shot)
+        steps = iterations(evaluated, delta, multiplicity, strict=self.strict, one_shot=self.one_shot)
         for n_iter, groups in enumerate(steps, start=1):
             medoids = np.unique(groups.medoids).tobytes()
             if self.one_shot:
@@ -343,14 +343,14 @@ class Groups:
 
 
 def iterations(
-    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, strict: bool, one_shot: bool
+    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, *, strict: bool, one_shot: bool
 ) -> Iterator[Groups]:
     """Yield the groups after each iteration, without end."""
     medoids = np.empty(0, dtype=np.int32)
     while True:
         groups = assign(evaluated, delta, medoids)
         if not one_shot:
-            groups = with_medoids(evaluated, delta, multiplicity, groups, strict)
+            groups = with_medoids(evaluated, delta, multiplicity, groups, strict=strict)
         yield groups
         medoids = np.unique(groups.medoids)
 
@@ -385,21 +385,21 @@ def assign(evaluated: EvaluatedSimilarities, delta: float, medoids: Indices) -> 
 
 
 def with_medoids(
-    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, groups: Groups, strict: bool
+    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, groups: Groups, *, strict: bool
 ) -> Groups:
     """Return the same groups, each with its medoid as representative."""
     order = np.argsort(groups.medoids, kind="stable")
     starts = np.flatnonzero(np.diff(groups.medoids[order], prepend=-1))
     medoids, similarities = np.empty_like(groups.medoids), np.full(order.size, np.inf)
     for members in np.split(order.astype(np.int32), starts[1:]):
-        medoid = medoids[members] = medoid_of(evaluated, delta, multiplicity, members, strict)
+        medoid = medoids[members] = medoid_of(evaluated, delta, multiplicity, members, strict=strict)
         others = members[members != medoid]
         similarities[others] = evaluated.of(others, np.full(others.size, medoid, dtype=np.int32))
     return Groups(medoids, similarities)
 
 
 def medoid_of(
-    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, members: Indices, strict: bool
+    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, members: Indices, *, strict: bool
 ) -> np.int32:
     """Return the member with the largest sum of similarities of all members to it.
 

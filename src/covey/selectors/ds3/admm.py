@@ -35,8 +35,7 @@ from covey.selectors.ds3.certificate import Certified
 
 CHECK = 20
 """How many iterations pass between two computations of the gap. Computing it reads all matrices, so that a smaller
-number costs time, and a larger one may add iterations that are not needed. The value comes from no recorded
-measurement."""
+number costs time, and a larger one may add iterations that are not needed."""
 BALANCE = 3.0
 """By which factor the residuals may differ before mu is doubled or halved."""
 ADAPT = 5

@@ -38,13 +38,13 @@ SUBGRADIENTS = 300
 linear program. With 300 steps, 10 to 14 of 6 000 rows were left on two classes of Fashion-MNIST with a budget of 3."""
 PATIENCE = 10
 """How many steps may pass without a better bound before the step size is halved. A smaller number may give up a good
-step size too early, and a larger one wastes steps. The value comes from no recorded measurement."""
+step size too early, and a larger one wastes steps."""
 MOST_ENTRIES = 2_000_000
 """The most entries of a linear program, which are its rows times its lines. It limits the memory of the solver to about
 half a gigabyte. Beyond it, the best answer so far is returned with its gap."""
 LET_IN = 20
 """The most rows that are let in after a program; four times as many start. Fewer rows need more programs, and more rows
-need larger ones. The value comes from no recorded measurement."""
+need larger ones."""
 MOST_PROGRAMS = 100
 """The most linear programs. It only guards against a search that hardly moves any more; the best answer so far is then
 returned with its gap."""
@@ -67,7 +67,7 @@ class Openings:
         """Return the price of these openings. It is 0 if there is a budget instead."""
         return 0.0 if self.price is None else self.price * float(opened.sum())
 
-    def cheapest(self, rho: Floats, needed: bool) -> tuple[float, Floats]:
+    def cheapest(self, rho: Floats, *, needed: bool) -> tuple[float, Floats]:
         """Return the least sum that the rho of open rows can have, and how far each row is opened for that.
 
         If rows are `needed`, because not all columns may stay unserved, at least one row is opened.
@@ -83,7 +83,7 @@ class Openings:
         opened[rho >= 0] = 0
         return float(opened @ rho), opened
 
-    def hurdle(self, rho: Floats, needed: bool) -> float:
+    def hurdle(self, rho: Floats, *, needed: bool) -> float:
         """Return how much a row must gain to be opened."""
         if self.price is not None:
             return min(self.price, -float(rho.min())) if needed else self.price
@@ -143,7 +143,7 @@ def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: 
     while n_iter < SUBGRADIENTS:
         n_iter += 1
         rho = gains_of(costs, v)
-        least, opened = openings.cheapest(rho, needed)
+        least, opened = openings.cheapest(rho, needed=needed)
         value = float(v.sum()) + least
         failures = 0 if value > bound else failures + 1
         if value > bound:
@@ -164,7 +164,7 @@ def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing:
     """Solve linear programs over the rows and lines that matter, until no other row or line would change the answer."""
     needed = bool(np.isinf(spared).any())
     rho = gains_of(costs, willing)
-    lifted = best.lower_bound + openings.hurdle(rho, needed) + rho
+    lifted = best.lower_bound + openings.hurdle(rho, needed=needed) + rho
     rows = np.flatnonzero(lifted <= best.cost + EXACT * abs(best.cost))
     rows = np.union1d(rows[np.argsort(rho[rows], kind="stable")[: 4 * LET_IN]], np.flatnonzero(best.answer))
     lines = Lines(np.arange(willing.size), willing)
@@ -181,10 +181,10 @@ def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing:
         opened[rows] = share
         cost = _cost(costs, openings, spared, opened)
         rho = gains_of(costs, v)
-        bound = max(best.lower_bound, float(v.sum()) + openings.cheapest(rho, needed)[0])
+        bound = max(best.lower_bound, float(v.sum()) + openings.cheapest(rho, needed=needed)[0])
         opened, cost = (opened, cost) if cost < best.cost else (best.answer, best.cost)
         best = Certified(opened, cost, bound, n_iter, best.scale)
-        outside = np.setdiff1d(np.flatnonzero(-rho > openings.hurdle(rho[rows], needed) * (1 + EXACT)), rows)
+        outside = np.setdiff1d(np.flatnonzero(-rho > openings.hurdle(rho[rows], needed=needed) * (1 + EXACT)), rows)
         prices = _last_prices(near, share, spared)
         missing = np.flatnonzero(prices - share @ np.maximum(prices - near, 0) > estimated + FEASIBLE * unit)
         if best.gap <= EXACT or not (outside.size or missing.size):
@@ -258,7 +258,7 @@ def local_search(costs: NDArray[Any], openings: Openings, spared: Floats) -> Pos
         if saved[best] + price >= 0:
             break
         chosen = np.append(chosen, best)
-    return np.sort(swap(costs, chosen, price, openings.price is not None, spared))
+    return np.sort(swap(costs, chosen, price, spared, may_vary=openings.price is not None))
 
 
 def gains_of(costs: NDArray[Any], v: Floats) -> Floats:
@@ -268,7 +268,7 @@ def gains_of(costs: NDArray[Any], v: Floats) -> Floats:
     return rho
 
 
-def swap(costs: NDArray[Any], chosen: Positions, price: float, may_vary: bool, spared: Floats) -> Positions:
+def swap(costs: NDArray[Any], chosen: Positions, price: float, spared: Floats, *, may_vary: bool) -> Positions:
     """Open, close and swap rows as long as that saves anything. If their number may not vary, rows are only swapped."""
     n_rows, n = costs.shape
     nearest, first, second = np.empty(n, np.int64), np.empty(n), np.empty(n)
