@@ -25,8 +25,7 @@ import pyarrow.parquet as pq
 
 import covey
 from covey.similarity.checkpoint import PAIR, PAIRS, Checkpoint, pair_keys
-from covey.similarity.measures import resolve
-from covey.similarity.run import similarity_fingerprint
+from covey.similarity.measures import resolve, similarity_fingerprint
 from covey.storage.journal import Journal
 
 BATCH, N_BATCHES = 1_000, 1_000

@@ -139,7 +139,7 @@ def test_the_number_of_all_pairs_is_shown_from_the_start():
     cluster = cluster_of(100)
     assert _done_and_total([], cluster, 200) == (0, None)  # nobody has asked for the space yet
     space = cluster.space
-    space.n_expected = space.n_pairs
+    space.expect(space.n_pairs)
     done, total = _done_and_total([], cluster, 200)
     assert done == 0
     assert total == pytest.approx(2 * space.n_pairs)  # as if the other hundred were a cluster like this one

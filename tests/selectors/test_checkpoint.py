@@ -15,8 +15,7 @@ from sklearn.base import clone
 import covey
 from covey.exceptions import CheckpointMismatchError, FileFormatError
 from covey.similarity.checkpoint import PAIRS, Checkpoint
-from covey.similarity.measures import resolve
-from covey.similarity.run import similarity_fingerprint
+from covey.similarity.measures import resolve, similarity_fingerprint
 from covey.storage.journal import Journal
 from tests.selectors import killed
 from tests.selectors.killed import nearness

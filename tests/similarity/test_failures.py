@@ -19,6 +19,7 @@ from covey.exceptions import FailedPairsWarning
 from covey.similarity.calls import pool
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
+from covey.similarity.run import Run
 
 pytestmark = pytest.mark.processes
 
@@ -279,7 +280,7 @@ def test_compiling_a_function_does_not_count_as_a_call():
 
 
 def test_a_process_that_ends_while_it_has_nothing_to_do_costs_no_pair():
-    space = collect(X, resolve(nearness).under("raise", 5.0)).space()
+    space = collect(X, resolve(nearness)).under(Run(timeout=5.0)).space()
     i, j = np.array([0, 1], dtype=np.int32), np.array([2, 3], dtype=np.int32)
     before = space.score(i, j)
     for worker in space._pool._workers:

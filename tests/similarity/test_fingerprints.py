@@ -20,10 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
+from covey.similarity.fingerprint import data_fingerprint
 from covey.similarity.kinds.dispatch import collect
-from covey.similarity.measures import resolve
-from covey.similarity.pair_cache import remembered
-from covey.similarity.run import data_fingerprint, similarity_fingerprint
+from covey.similarity.measures import resolve, similarity_fingerprint
 
 
 def same_length(a, b):
@@ -175,7 +174,7 @@ def test_no_objects_have_no_hashes():
 
 def test_what_is_remembered_changes_no_hash():
     collection = collect(["a", "bb", "a"], resolve(same_length))
-    np.testing.assert_array_equal(remembered(collection).content_hashes(), collection.content_hashes())
+    np.testing.assert_array_equal(collection.cached_in_memory().content_hashes(), collection.content_hashes())
 
 
 def test_a_matrix_has_no_contents():
@@ -334,7 +333,7 @@ RECEIVE = """
     import numpy as np
     import covey
     from covey.similarity.kinds.dispatch import collect
-    from covey.similarity.run import similarity_fingerprint
+    from covey.similarity.measures import similarity_fingerprint
     {before}
     try:
         similarity = pickle.load(sys.stdin.buffer)

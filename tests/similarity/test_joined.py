@@ -10,7 +10,6 @@ import covey
 from covey.similarity.collection import Collection
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
-from covey.similarity.pair_cache import remembered
 from tests.forms import COSINES, plain_cosine
 
 ROWS = np.random.default_rng(0).integers(0, 4, (30, 5)).astype(float)
@@ -60,7 +59,7 @@ def test_one_part_stays_as_it_is():
 
 
 def test_remembered_parts_are_joined_without_what_is_remembered():
-    parts = [remembered(part) for part in parts_of(WORDS, letters)]
+    parts = [part.cached_in_memory() for part in parts_of(WORDS, letters)]
     found = Collection.joined(parts)
     assert found.objects == WORDS
     assert type(found) is type(collect(WORDS, resolve(letters)))

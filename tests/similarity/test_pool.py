@@ -274,7 +274,7 @@ def test_a_space_that_may_be_interrupted_makes_the_same_batches(batch_size):
     expected = list(sizes)
     sizes.clear()
     calls = []
-    space.interrupt = lambda: calls.append(len(sizes))
+    space.evaluations.interrupt_by(lambda: calls.append(len(sizes)))
     space.score(i, i + 1)
     assert sizes == expected
     assert len(calls) >= 3

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import covey
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
-from covey.similarity.pair_cache import PairTable, RememberedCollection, remembered
+from covey.similarity.pair_cache import PairTable, RememberedCollection
 from tests.forms import WORDS, Counted, letters, similarity_matrix
 
 RNG = np.random.default_rng(0)
@@ -18,7 +18,8 @@ KEYS = st.integers(1, 2**64 - 1) | st.integers(1, 50)
 
 
 def collection_of(function, n=20, symmetric=True):
-    return remembered(collect(list(range(n)), resolve(covey.Similarity(function, symmetric=symmetric, trusted=True))))
+    similarity = covey.Similarity(function, symmetric=symmetric, trusted=True)
+    return collect(list(range(n)), similarity).cached_in_memory()
 
 
 def counted_collection(n=20, symmetric=True):
@@ -115,7 +116,7 @@ def test_known_pairs_are_what_was_evaluated_among_the_members(symmetric):
 )
 def test_only_functions_of_the_users_own_are_remembered(X, similarity, kept):
     collection = collect(X, resolve(similarity)).prepared()
-    found = remembered(collection)
+    found = collection.cached_in_memory()
     assert isinstance(found, RememberedCollection) is kept
     assert kept or found is collection
     assert collection.known_pairs()[0].size == 0
@@ -124,7 +125,7 @@ def test_only_functions_of_the_users_own_are_remembered(X, similarity, kept):
 def test_a_remembered_collection_has_the_properties_of_the_plain_one():
     X = RNG.integers(0, 2, (30, 3)).astype(float)
     plain = collect(X, resolve(lambda a, b: float(a @ b)))
-    found = remembered(plain)
+    found = plain.cached_in_memory()
     assert (len(found), found.n_columns) == (30, 3)
     assert found.given is X
     np.testing.assert_array_equal(found.distinct().kind, plain.distinct().kind)
@@ -165,7 +166,7 @@ def test_a_function_declared_symmetric_is_asked_from_the_lower_row_to_the_higher
 
 def test_a_remembered_collection_can_be_pickled():
     """Selectors of the user's own may keep their cluster, and estimators are pickled."""
-    found = remembered(collect(WORDS, resolve(letters)))
+    found = collect(WORDS, resolve(letters)).cached_in_memory()
     again = pickle.loads(pickle.dumps(found))
     i, j = pairs(len(WORDS), 30)
     np.testing.assert_array_equal(again.space().score(i, j), found.space().score(i, j))

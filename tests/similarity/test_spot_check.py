@@ -109,7 +109,7 @@ def test_checks_take_at_most_a_hundredth_of_all_pairs(n):
     assert calls.n == 0  # a space that scores nothing checks nothing
     space.score(zero, one)
     assert space.n_evaluations == calls.n == 1 + n_checks(n)
-    assert space.n_checks == n_checks(n) <= MOST_SHARE * n * (n - 1) / 2
+    assert space.evaluations.n_checks == n_checks(n) <= MOST_SHARE * n * (n - 1) / 2
     space.score(one, zero)
     assert calls.n == 2 + n_checks(n)  # it is done once
 

@@ -10,7 +10,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -32,10 +31,10 @@ from covey.prototype import Prototype
 from covey.runtime.parameters import generator
 from covey.selectors.crs import CRS
 from covey.similarity.collection import Collection
-from covey.similarity.fingerprint import object_hashes
+from covey.similarity.fingerprint import data_fingerprint, object_hashes
 from covey.similarity.hash_table import scrambled
-from covey.similarity.measures import resolve
-from covey.similarity.run import Path, data_fingerprint, similarity_fingerprint
+from covey.similarity.measures import resolve, similarity_fingerprint
+from covey.similarity.run import Path
 
 Unit = tuple[str, int, int]
 """What a piece is for: ("pack", its number, 0), or ("shard", the number of the cluster, that of the shard)."""
@@ -234,9 +233,7 @@ def _split(engine: Engine, parts: Parts, todo: Plan) -> dict[Unit, list[Any]]:
 
 def _numbered(collection: Collection, first: int) -> Collection:
     """Return a collection whose rows are counted from `first` on."""
-    numbered = copy(collection)
-    numbered.rows = first + np.arange(len(collection))
-    return numbered
+    return collection.numbered(first + np.arange(len(collection)))
 
 
 def _fingerprint(part: tuple[Collection | None, PartFacts], codes: Positions, first: int) -> int:

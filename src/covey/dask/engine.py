@@ -171,7 +171,7 @@ def watched(space: Space) -> Space:
         if task is None or task.state == "cancelled":
             raise CancelledError(f"The task {key!r} was cancelled.")
 
-    space.interrupt = stop_if_cancelled
+    space.evaluations.interrupt_by(stop_if_cancelled)
     return space
 
 

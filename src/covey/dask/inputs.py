@@ -257,7 +257,7 @@ def _collect(part: Any, number: int, similarity: Similarity, packed: bool) -> tu
     except (ValueError, TypeError) as error:
         raise _of_part(error, number, "X") from error
     names = tuple(columns.feature_names_in_.tolist()) if hasattr(columns, "feature_names_in_") else None
-    collection.given = None
+    collection = collection.without_given()
     packed = isinstance(collection.objects, PackedBits)
     return collection, PartFacts(len(collection), collection.n_columns, names, packed, collection.nothing_in_common)
 

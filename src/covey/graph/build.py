@@ -31,7 +31,7 @@ from covey.similarity.collection import Collection
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.mean import FEW_PAIRS, mean_of_all, mean_similarity
 from covey.similarity.measures import resolve
-from covey.similarity.run import CONSTRAINTS, Path, careful, finished_parts, seed_of
+from covey.similarity.run import CONSTRAINTS, Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 from covey.similarity.types import Objects, SparseMatrix
@@ -169,7 +169,7 @@ def neighbor_graph(
     check_n_neighbors(n_neighbors)
     options = _checked(RUNNING, n_jobs=n_jobs, verbose=verbose)
     care = _checked(CONSTRAINTS, checkpoint=checkpoint, on_error=on_error, timeout=timeout)
-    with careful(collect(X, resolve(similarity)), **care) as collection:
+    with collect(X, resolve(similarity)).open_run(**care) as collection:
         return _kept_or_made(collection, n_neighbors, method, random_state, options, verbose > 0)
 
 
@@ -185,9 +185,9 @@ def _kept_or_made(
     """Return the graph that the checkpoint of a collection holds, or make it. Progress may be shown."""
     space = collection.space(options["n_jobs"])
     method = choose_method(method, space, k)
-    rng = generator(seed_of(random_state, collection.checkpoint))
+    rng = generator(collection.run.seed(random_state))
     parameters = {"n_neighbors": k, "random_state": random_state, **options, **_parameters(method)}
-    kept = finished_parts(collection, parameters)
+    kept = collection.finished_parts(parameters)
     if kept is not None and FINISHED in kept.results:
         return read_graph(kept, len(collection), k, parameters["method"])
     with progress("neighbor graph", None, "evaluations", shown=shown) as bar:
@@ -195,8 +195,8 @@ def _kept_or_made(
         graph = build(space, k, method, rng)
     if kept is not None:
         write_graph(kept, graph)
-    report = None if collection.checkpoint is None else collection.checkpoint.report()
-    failures = collection.similarity.failures
+    checkpoint, failures = collection.run.checkpoint, collection.run.failures
+    report = None if checkpoint is None else checkpoint.report()
     return replace(graph, checkpoint=report, n_failed=0 if failures is None else failures.n)
 
 

@@ -51,7 +51,7 @@ def nearest_of_groups(space: Space, groups: Positions, n_best: int | None = None
         The similarity of each nearest object; -inf for groups that are left out.
     """
     n_groups = int(groups.max()) + 1
-    space.n_expected = space.n_left * space.n_right
+    space.expect(space.n_left * space.n_right)
     step = share_out(space.n_left, TILE)
     indices = np.empty((space.n_left, n_groups), dtype=np.int32)
     similarities = np.empty((space.n_left, n_groups))

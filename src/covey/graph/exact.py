@@ -43,7 +43,7 @@ def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -
     The sum is None in a screened space, where most pairs are not scored. If object x stands for multiplicity[x] equal
     objects, a pair (x, y) counts multiplicity[x] * multiplicity[y] times in the sum.
     """
-    space.n_expected = space.n_pairs
+    space.expect(space.n_pairs)
     search = _Search(space, k, others=True, multiplicity=multiplicity)
     tiles = [(rows, columns) for rows in search.starts for columns in search.starts]
     if space.symmetric:
@@ -56,7 +56,7 @@ def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -
 
 def nearest(space: Space, k: int) -> NeighborLists:
     """The k most similar objects of the right side for every object of the left."""
-    space.n_expected = space.n_left * space.n_right
+    space.expect(space.n_left * space.n_right)
     search = _Search(space, k, others=False)
     # Tiles of different rows follow each other, so that threads seldom wait for the lists of the same rows.
     tiles = [(rows, columns) for columns in range(0, space.n_right, TILE) for rows in search.starts]
@@ -72,7 +72,7 @@ def nearest_across(forward: Space, backward: Space, k: int, symmetric: bool) -> 
     """
     if not symmetric:
         return nearest(forward, k), nearest(backward, k)
-    forward.n_expected = forward.n_left * forward.n_right
+    forward.expect(forward.n_left * forward.n_right)
     left, right = (_Search(space, min(k, space.n_right), others=False) for space in (forward, backward))
     tiles = [(row, column) for column in right.starts for row in left.starts]
 
@@ -268,7 +268,7 @@ def has_few_nonzero(space: Space) -> bool:
 
 def all_similarities(space: Space, sparse: bool) -> Floats | sp.csr_array:
     """Return the matrix of s(left[i], right[j]), of shape (n_left, n_right), as an array or a CSR array."""
-    space.n_expected = space.n_left * space.n_right
+    space.expect(space.n_left * space.n_right)
     step = max(1, min(share_out(space.n_left, TILE), TILE * TILE // space.n_right))
     every = np.arange(space.n_right, dtype=np.int32)
     dense = np.empty((0 if sparse else space.n_left, space.n_right))

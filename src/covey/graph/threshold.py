@@ -126,7 +126,7 @@ def edges_above(space: Space, threshold: float, scored: ScoredPairs | None = Non
 
     The pairs of `scored` are not scored again.
     """
-    space.n_expected = space.n_pairs
+    space.expect(space.n_pairs)
     step = share_out(space.n_left, TILE)
     starts = range(0, space.n_left, step)
     tiles = [(row, column) for row in starts for column in starts if row <= column or not space.symmetric]

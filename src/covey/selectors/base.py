@@ -58,7 +58,6 @@ from covey.similarity.collection import Collection
 from covey.similarity.inputs import take_rows
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import is_precomputed, resolve
-from covey.similarity.run import careful, seed_of
 from covey.similarity.types import Labels, Objects
 
 logger = logging.getLogger("covey")
@@ -198,8 +197,8 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         self._validate_params()
         collection = collect(X, resolve(self.similarity), self)
         request = Request.of(len(collection), **asked)
-        with careful(collection, **self._precautions()) as collection:
-            rng = check_random_state(seed_of(getattr(self, "random_state", None), collection.checkpoint))
+        with collection.open_run(**self._precautions()) as collection:
+            rng = check_random_state(collection.run.seed(getattr(self, "random_state", None)))
             selection = self._select_all(collection, clusters(y, len(collection)), y, rng, request)
             self._report(collection)
         prototypes = selection.prototypes
@@ -231,7 +230,7 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         clusters.
         """
         n_jobs, verbose = getattr(self, "n_jobs", None), getattr(self, "verbose", 0)
-        alone = collection.remembers or collection.checkpoint is not None or collection.similarity.failures is not None
+        alone = collection.cached or collection.run.checkpoint is not None or collection.run.failures is not None
         elsewhere = len(groups) > 1 and not alone and reaches_other_machines(n_jobs)
         cluster_of = partial(request.cluster, collection=collection, n_jobs=None if elsewhere else n_jobs)
         checkpoint = checkpoint_of_clusters(self, collection, groups, request)
@@ -289,10 +288,10 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         """Set what is known about failures and about the checkpoint."""
         for name in {"checkpoint_", "n_failed_"} & vars(self).keys():
             delattr(self, name)
-        if collection.checkpoint is not None:
-            self.checkpoint_ = collection.checkpoint.report()
-        if collection.similarity.failures is not None:
-            self.n_failed_ = collection.similarity.failures.n
+        if collection.run.checkpoint is not None:
+            self.checkpoint_ = collection.run.checkpoint.report()
+        if collection.run.failures is not None:
+            self.n_failed_ = collection.run.failures.n
 
     def members(self, X: Objects) -> Any:
         """List which representative stands for each row of X, and how similar the two are.

@@ -15,7 +15,6 @@ from covey.selectors.cluster import Cluster, Selected
 from covey.selectors.labels import Groups
 from covey.selectors.request import Request
 from covey.selectors.saved_state import COUNT, PROTOTYPE_FACTS, PROTOTYPE_FIELDS, check_facts, check_fields
-from covey.similarity import run
 from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection
 from covey.storage.archive import pack_arrays, unpack_arrays
@@ -37,7 +36,7 @@ def checkpoint_of_clusters(
     given = [{name: value for name, value in about.items() if value is not None} for about in requests]
     parameters = {"selector": type(selector).__name__, **selector.get_params()}
     rows = {"sample_weight or include": [*filter(None, given)]}
-    return run.finished_parts(collection, parameters, y=groups, **rows)
+    return collection.finished_parts(parameters, y=groups, **rows)
 
 
 def checkpointed(select: Select, checkpoint: Checkpoint, details: Any) -> Select:

@@ -5,7 +5,9 @@ against its members. `collections/` has one class for each kind of objects. No l
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from itertools import chain
 from typing import Any, Protocol, Self
 
@@ -15,9 +17,12 @@ from sklearn.utils.validation import validate_data
 
 from covey.arrays import Floats, Hashes, Indices, Positions
 from covey.runtime.memory import Sized
+from covey.similarity.calls.failures import OnError
+from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.duplicates import Distinct
 from covey.similarity.fingerprint import code_fingerprint
 from covey.similarity.packed_bits import PackedBits
+from covey.similarity.run import Path, Run, identity, open_run
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 
@@ -55,22 +60,28 @@ class Collection(Sized, ABC):
         For each object, the row of X that it came from.
     given : object
         The X that the user has passed. It is None if the collection holds only a part of X.
-    remembers : bool
+    cached : bool
         Whether the collection remembers what its spaces have evaluated. A copy in another process would not.
-    checkpoint : Checkpoint or None
-        Where a run on this collection keeps what it has paid for. Parts of the collection do not have it.
+    run : Run
+        The run that works on the collection. Its parts and their spaces have it, too.
     """
 
-    remembers = False
-    checkpoint: Any = None
+    cached = False
 
     def __init__(self, similarity: Similarity, objects: Any, rows: Positions | None = None, given: Any = None) -> None:
         self.similarity, self.objects, self.given = similarity, objects, given
         self.rows = np.arange(len(self)) if rows is None else rows
+        self.run = Run()
 
     def __reduce__(self) -> Any:
-        """Pickle the objects alone; what was prepared is made again when it is needed."""
-        return type(self), (self.similarity, self.objects, self.rows)
+        """Pickle the objects and the run alone; what was prepared is made again when it is needed."""
+        return type(self), (self.similarity, self.objects, self.rows), {"run": self.run}
+
+    def __copy__(self) -> Self:
+        """Return a copy that keeps what was prepared, unlike one that was pickled."""
+        twin = type(self).__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
 
     def __len__(self) -> int:
         return int(self.objects.shape[0]) if hasattr(self.objects, "shape") else len(self.objects)
@@ -82,13 +93,72 @@ class Collection(Sized, ABC):
         """
         if positions.size == len(self) and np.array_equal(positions, np.arange(positions.size)):
             return self
-        return self._take(positions)
+        part = self._take(positions)
+        part.run = self.run
+        return part
 
-    def under(self, similarity: Similarity) -> Self:
-        """Return the same members under the same similarity that behaves in another way if it fails."""
-        changed = object.__new__(type(self))  # `copy` would leave out what was prepared, as pickle does
-        vars(changed).update(vars(self), similarity=similarity)
-        return changed
+    def numbered(self, rows: Positions) -> Self:
+        """Return the same members as these rows of X."""
+        numbered = copy(self)
+        numbered.rows = rows
+        return numbered
+
+    def without_given(self) -> Self:
+        """Return the same members without the X that they came from, which need not travel with them."""
+        lighter = copy(self)
+        lighter.given = None
+        return lighter
+
+    def under(self, run: Run) -> Self:
+        """Return the same members in a run."""
+        running = copy(self)
+        running.run = run
+        return running
+
+    @contextmanager
+    def open_run(
+        self, checkpoint: Path = None, on_error: OnError = "raise", timeout: float | None = None
+    ) -> Iterator["Collection"]:
+        """Open a run, and yield the collection in it. At the end, the user is warned of failures.
+
+        A collection that is cached or has a checkpoint already, because an outer selector has opened the run, is
+        yielded as it is.
+
+        Parameters
+        ----------
+        checkpoint : path or None
+            The file in which the run keeps what it has paid for.
+        on_error : {"raise", "lowest"}
+            What happens if the similarity fails for a pair.
+        timeout : float or None
+            How many seconds one evaluation may take.
+        """
+        if self.cached or self.run.checkpoint is not None:
+            yield self
+            return
+        with open_run(self.similarity, checkpoint, on_error, timeout, within=self.run) as run:
+            running = self.under(run)
+            yield running if run.checkpoint is None else running.cached_in(run.checkpoint)
+
+    def cached_in(self, checkpoint: Checkpoint) -> "Collection":
+        """Return the same members with their pairs cached in a file, if evaluating a pair may take longer than that."""
+        return self
+
+    def cached_in_memory(self) -> "Collection":
+        """Return the same members with their pairs cached in memory, if evaluating a pair may take longer than that."""
+        return self
+
+    def finished_parts(self, parameters: Mapping[str, Any], **others: Any) -> Checkpoint | None:
+        """Return the checkpoint if it keeps finished parts of the run, which depend on all these parameters, or None.
+
+        If it is the cache of the collection, it keeps pairs instead, which do not depend on parameters. A file that has
+        parts of another run is refused.
+        """
+        checkpoint = self.run.checkpoint
+        if checkpoint is None or self.cached:
+            return None
+        checkpoint.begin_run(identity(parameters, X=self.fingerprint(), **others))
+        return checkpoint
 
     def alone(self) -> "Collection":
         """Return the members without what they would need to be compared with other members of X."""
@@ -162,11 +232,6 @@ class Collection(Sized, ABC):
         """
         return space
 
-    def is_costly(self) -> bool:
-        """Say whether an evaluation may take longer than to look it up, as that of a user's own function may."""
-        space = self.take(np.arange(min(len(self), 1))).space()
-        return not (space.cheap or space.screened)
-
     @abstractmethod
     def against(self, others: Self, n_jobs: int | None = None) -> Space:
         """Make the space with these members on the left side and the members of `others` on the right.
@@ -217,10 +282,11 @@ class WrappedCollection(Collection):
     other collections are made of the inner collection alone.
     """
 
-    remembers = True
+    cached = True
 
     def __init__(self, collection: Collection) -> None:
         super().__init__(collection.similarity, collection.objects, collection.rows, collection.given)
+        self.run = collection.run
         self._collection = collection
 
     def __reduce__(self) -> Any:
@@ -233,9 +299,6 @@ class WrappedCollection(Collection):
     @property
     def nothing_in_common(self) -> float | None:
         return self._collection.nothing_in_common
-
-    def is_costly(self) -> bool:
-        return True
 
     def representatives(self, positions: Positions) -> Representatives:
         return self._collection.representatives(positions)

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from covey.arrays import Hashes
+from covey.arrays import Hashes, Positions
+from covey.similarity.hash_table import scrambled
 
 NUMBERS = (int, float, complex, Decimal, Fraction, np.number, np.bool_)
 """The types of numbers that are compared with each other by value. A duration of NumPy is no number, although its type
@@ -72,6 +73,17 @@ def code_fingerprint(*values: Any) -> str:
     """Return a short text that changes when these values change. Functions count by what they do."""
     content = CodeContent()
     return blake2b(content.of(values, typed=True), digest_size=8).hexdigest()
+
+
+def data_fingerprint(rows: Positions, hashes: Hashes) -> int:
+    """Return a number below 2^64 that changes when the objects of X, or their order, change.
+
+    `rows` are the rows of X that the objects came from, and `hashes` are their content hashes. The number is a sum
+    modulo 2^64 with one term for each object. So the fingerprint of X is the sum, modulo 2^64, of those of its parts,
+    however X was divided.
+    """
+    terms = scrambled(scrambled(rows.astype(hashes.dtype)) + hashes)
+    return int(terms.sum(dtype=hashes.dtype))
 
 
 class Content:

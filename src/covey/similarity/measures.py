@@ -264,6 +264,22 @@ def is_built_in(similarity: Similarity) -> bool:
     return similarity.kind != "rows" or similarity.conversion is not None or similarity.function in BUILT_IN
 
 
+def similarity_fingerprint(similarity: Similarity) -> str:
+    """Return 16 hexadecimal digits that change when the similarity does. They are the same in every process.
+
+    A similarity that covey has counts by its name, one that was registered by its name and its measure, and a function
+    by its byte code, its constants, its defaults and what it has closed over. Of what it reads from its module,
+    functions of the same module count, and numbers, strings and tuples. An object that can be called counts by its
+    methods and by what pickle would store of it. Byte code depends on the version of Python. If a function or an object
+    has an attribute ``fingerprint``, it counts by this alone. That is for functions that are edited without another
+    meaning, and for objects whose content changes although the similarity does not, such as a cache.
+    """
+    function = getattr(similarity.function, "fingerprint", similarity.function)
+    if isinstance(function, str) and not is_built_in(similarity):
+        function = (function, MEASURES.get(function))
+    return code_fingerprint(similarity.kind, function, similarity.symmetric, similarity.conversion)
+
+
 def measure_of(similarity: Similarity) -> Measure:
     """Return the table's row for a similarity, or for a distance, of rows of numbers."""
     measures = MEASURES if similarity.conversion is None else DISTANCES

@@ -15,6 +15,7 @@ A similarity that is compiled or can be screened is computed again instead: that
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -26,7 +27,7 @@ from covey.similarity.calls.spot_check import differing
 from covey.similarity.checkpoint import Checkpoint, Keys, numbers_in, pair_keys
 from covey.similarity.collection import Collection, WrappedCollection
 from covey.similarity.hash_table import find_slot
-from covey.similarity.space import Part, Space
+from covey.similarity.space import Part, Space, WrappedSpace
 
 ASKED_AGAIN = 5
 """How many kept pairs are evaluated again before a checkpoint is used. A change that a fingerprint does not show, such
@@ -34,9 +35,7 @@ as another table that a function reads, mostly changes all values."""
 
 
 def kept(collection: Collection, checkpoint: Checkpoint) -> Collection:
-    """Return a collection whose spaces use a checkpoint, or the collection itself if its similarities are cheap."""
-    if not collection.is_costly():
-        return collection
+    """Return a collection whose spaces use a checkpoint."""
     numbers = checkpoint.admit(collection.identities())
     _check_values(collection, checkpoint, numbers)
     return KeptCollection(collection, numbers, checkpoint)
@@ -70,26 +69,30 @@ class KeptCollection(WrappedCollection):
         super().__init__(collection)
         self._numbers, self._checkpoint = numbers, checkpoint
 
+    def cached_in_memory(self) -> Collection:
+        return remembered(self)
+
     def against(self, others: Self, n_jobs: int | None = None) -> "KeptSpace":
         inner = self._collection.against(self._collection if others is self else others._collection, n_jobs)
-        return KeptSpace(inner, self._numbers, others._numbers, self._checkpoint, self.similarity.symmetric)
+        return KeptSpace(inner, self._numbers, others._numbers, self._checkpoint, unordered=self.similarity.symmetric)
 
     def _take(self, positions: Positions) -> Self:
         return type(self)(self._collection.take(positions), self._numbers[positions], self._checkpoint)
 
 
-class KeptSpace(Space):
+class KeptSpace(WrappedSpace):
     """A space that evaluates only pairs that the checkpoint does not hold, and writes these to it.
 
     What was looked up counts as evaluated, so that a run that goes on counts as many evaluations as one that nothing
     has disturbed. The checkpoint counts how many of them were saved.
     """
 
-    def __init__(self, space: Space, left: Integers, right: Integers, checkpoint: Checkpoint, unordered: bool) -> None:
-        super().__init__(space.n_left, space.n_right, space.symmetric, space.n_jobs)
-        self._space, self._checkpoint, self._unordered = space, checkpoint, unordered
+    def __init__(
+        self, space: Space, left: Integers, right: Integers, checkpoint: Checkpoint, *, unordered: bool
+    ) -> None:
+        super().__init__(space, space.n_left, space.n_right, symmetric=space.symmetric)
+        self._checkpoint, self._unordered = checkpoint, unordered
         self._left, self._right = left, right
-        self.hubs, self.exact_up_to, self.failures = space.hubs, space.exact_up_to, space.failures
 
     def with_itself(self) -> Floats:
         return self._space.with_itself()
@@ -114,10 +117,10 @@ class KeptSpace(Space):
         """Yield the similarities of pairs whose keys are given, each part as soon as it is in the checkpoint."""
         values, known = self._checkpoint.look_up(keys)
         failed = known & np.isnan(values)
-        if self.failures is None:
+        if self.run.failures is None:
             known &= ~failed  # these failed in a run that went on in spite of it; perhaps they do not any more
         elif failed.any():
-            self.failures.note_kept(int(failed.sum()))
+            self.run.failures.note_kept(int(failed.sum()))
         self._checkpoint.n_saved += int(known.sum())
         if known.any():
             yield np.flatnonzero(known), values[known]
@@ -135,9 +138,7 @@ class KeptSpace(Space):
 
 
 def remembered(collection: Collection) -> Collection:
-    """Return the collection itself if its similarities are cheap, and else one that remembers them."""
-    if not collection.is_costly():
-        return collection
+    """Return a collection whose spaces remember the similarities of pairs."""
     return RememberedCollection(collection, np.arange(len(collection)), Memory(collection))
 
 
@@ -207,6 +208,7 @@ class RememberedCollection(WrappedCollection):
 
     def __init__(self, collection: Collection, numbers: Positions, memory: Memory) -> None:
         super().__init__(collection)
+        self.run = replace(collection.run, checkpoint=None)  # it belongs to the outer selector, which reports on it
         self._numbers, self._memory = numbers, memory
 
     def against(self, others: Self, n_jobs: int | None = None) -> "RememberedSpace":
@@ -227,21 +229,20 @@ class RememberedCollection(WrappedCollection):
         return type(self)(self._collection.take(positions), self._numbers[positions], self._memory)
 
 
-class RememberedSpace(Space):
+class RememberedSpace(WrappedSpace):
     """A space that evaluates only the pairs that its memory does not hold, and adds these to the memory.
 
     The two sides have numbers in the memory. Only evaluations are counted, not what was looked up. If the similarity is
     symmetric, a pair is evaluated once for both directions, from the lower to the higher number.
     """
 
-    def __init__(self, memory: Memory, left: Positions, right: Positions, square: bool, n_jobs: int | None) -> None:
+    def __init__(self, memory: Memory, left: Positions, right: Positions, *, square: bool, n_jobs: int | None) -> None:
         self._unordered = memory.collection.similarity.symmetric
-        super().__init__(left.size, right.size, square and self._unordered, n_jobs)
-        self._space, self._table = memory.space(n_jobs), memory.table
-        self.hubs, self.exact_up_to, self.failures = self._space.hubs, self._space.exact_up_to, self._space.failures
+        super().__init__(memory.space(n_jobs), left.size, right.size, symmetric=square and self._unordered)
+        self._table = memory.table
         self._left, self._right = left.astype(np.uint64), right.astype(np.uint64)
 
-    def score_or_nan(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
+    def score_or_nan(self, i: Indices, j: Indices, *, counted: bool = True) -> Floats:
         a, b = self._left[i], self._right[j]
         if self._unordered:
             a, b = np.minimum(a, b), np.maximum(a, b)
@@ -254,7 +255,7 @@ class RememberedSpace(Space):
         asked = missing[np.sort(first)]  # the function is called in the order of the pairs that were asked for
         scores = np.empty(new.size)
         parts = self._space.parts(a[asked].astype(np.int32), b[asked].astype(np.int32))
-        scores[np.argsort(first)] = self.joined(parts, asked.size, counted)
+        scores[np.argsort(first)] = self.joined(parts, asked.size, counted=counted)
         self._table.store(new, scores)
         values[missing] = scores[again]
         return values

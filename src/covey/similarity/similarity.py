@@ -7,14 +7,13 @@ similarities that have names.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Floats
-from covey.similarity.calls.failures import Failures, OnError
 
 Kind = Literal["rows", "strings", "mixed", "objects", "batches", "matrix"]
 """What a similarity compares. This decides which class of collections holds X."""
@@ -156,10 +155,6 @@ class Similarity:
         Whether a few pairs are *not* asked again to check what the function promises (see
         `covey.exceptions.AsymmetryWarning` and `covey.exceptions.NondeterminismWarning`). It is
         True for a function with an attribute ``trusted`` that is true.
-    timeout : float or None
-        How many seconds one evaluation may take. A selector sets it.
-    failures : Failures or None
-        Notes the pairs for which the function fails, if such pairs do not end the work. A selector sets it.
 
     Raises
     ------
@@ -193,8 +188,6 @@ class Similarity:
     batch_size: int = field(default=4096, kw_only=True)
     declared: bool = field(default=True, kw_only=True, compare=False)
     trusted: bool = field(default=False, kw_only=True, compare=False)
-    timeout: float | None = field(default=None, kw_only=True, compare=False)
-    failures: Failures | None = field(default=None, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         if self.kind in ("objects", "batches") and not callable(self.function):
@@ -210,32 +203,6 @@ class Similarity:
         if self.conversion is not None:
             return f"from_distance({shown}, {self.conversion!r}{direction})"
         return f"Similarity({shown}{direction})"
-
-    def under(self, on_error: OnError, timeout: float | None) -> "Similarity":
-        """Return the similarity as one fit uses it.
-
-        Parameters
-        ----------
-        on_error : {"raise", "lowest"}
-            What happens if it fails for a pair.
-        timeout : float or None
-            How many seconds one evaluation may take.
-
-        Returns
-        -------
-        Similarity
-            A copy that notes failures, or this similarity if nothing is asked of it.
-
-        Examples
-        --------
-        >>> import covey
-        >>> covey.Similarity(min).under("lowest", timeout=60).timeout
-        60
-        """
-        failures = Failures() if on_error == "lowest" else None
-        return (
-            replace(self, failures=failures, timeout=timeout) if failures is not None or timeout is not None else self
-        )
 
     def convert(self, values: Floats) -> Floats:
         """Turn distances into similarities.

@@ -10,12 +10,21 @@ size or on the BLAS library.
 
 A space also carries the threads that may work on it, so that no later stage has to hand on a number of threads.
 
-Pairs of objects, drawn at random.
+**The seam.** A kind of objects has a space of its own:
+
+- It must define `_evaluate`, which computes similarities and counts nothing.
+- It sets `threaded`, `screened`, `cheap`, `hubs` and `exact_up_to` where the defaults do not hold, the first of them
+  before `Space.__init__` is called. If it is `screened`, it defines `estimates` and `slack`, and `estimate_of` and
+  `bounds` where it can.
+- It overrides `with_itself` and `mean` where they follow without an evaluation.
+- It overrides `parts` if its similarities come in parts of which some may be lost to an error.
+
+`score`, `score_pairs`, `of_copies` and the counting are the same for all spaces. A `WrappedSpace` evaluates pairs in
+another space, and says what it takes from that one.
 """
 
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -24,7 +33,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices, Integers, Positions
 from covey.runtime.executor import Executor
-from covey.similarity.calls.failures import Failures
+from covey.similarity.run import Evaluations, Run
 
 INTERRUPTED_AFTER = 1024
 """How many pairs of a function that is not compiled are scored at most before `interrupt` is called. At a millisecond a
@@ -94,20 +103,10 @@ class Space(ABC):
         objects and seldom to new ones.
     exact_up_to : int
         Up to this number of objects, scoring all pairs is about as fast as NN-Descent, which scores few of them.
-    n_evaluations : int
-        How many similarities were computed so far.
-    n_checks : int
-        How many of these have only checked whether the similarity can be trusted (`spot_check.py`).
-    n_expected : int or None
-        How many similarities will have been computed in the end, or None as long as this is not known.
-    interrupt : callable or None
-        Called whenever some pairs have been scored. It may raise an error to end the work.
-    interrupted_after : int
-        How many pairs are scored at most before `interrupt` is called, if no threads are used.
-    before_first : callable or None
-        Called once, before the first pairs are scored.
-    failures : Failures or None
-        Notes the pairs for which the similarity fails, if such pairs do not end the work.
+    run : Run
+        What happens if the similarity fails for a pair.
+    evaluations : Evaluations
+        Counts the similarities that were computed.
     """
 
     threaded = False
@@ -116,29 +115,48 @@ class Space(ABC):
     hubs = False
     exact_up_to = 0
 
-    def __init__(self, n_left: int, n_right: int, symmetric: bool, n_jobs: int | None) -> None:
+    def __init__(
+        self,
+        n_left: int,
+        n_right: int,
+        *,
+        symmetric: bool,
+        n_jobs: int | None,
+        run: Run | None = None,
+        evaluations: Evaluations | None = None,
+    ) -> None:
         self.n_left, self.n_right, self.symmetric = n_left, n_right, symmetric
         self.n_jobs, self.executor = n_jobs, Executor(n_jobs if self.threaded else 1)
-        self.n_evaluations = self.n_checks = 0
-        self.n_expected: int | None = None
-        self.interrupt: Callable[[], None] | None = None
-        self.interrupted_after = INTERRUPTED_AFTER
-        self.before_first: Callable[[], None] | None = None
-        self.failures: Failures | None = None
-        self._lock = threading.Lock()
+        self.run = Run() if run is None else run
+        self.evaluations = Evaluations() if evaluations is None else evaluations
         self._of_copies: Floats | None = None
 
-    def score(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
+    @property
+    def n_evaluations(self) -> int:
+        """How many similarities were computed so far."""
+        return self.evaluations.n
+
+    @property
+    def n_expected(self) -> int | None:
+        """How many similarities will have been computed in the end, or None as long as this is not known."""
+        return self.evaluations.n_expected
+
+    def expect(self, n: int) -> None:
+        """Say how many similarities will have been computed in the end. A progress bar shows it."""
+        self.evaluations.n_expected = n
+
+    def score(self, i: Indices, j: Indices, *, counted: bool = True) -> Floats:
         """Return the similarities s(left[i[t]], right[j[t]]).
 
         Pass ``counted=False`` for pairs that were counted when they were estimated. Pairs for which the similarity has
-        failed count as least similar, if there are `failures` to note them.
+        failed count as least similar, if the run notes its failures.
         """
-        self.begin()
-        values = self.score_or_nan(i, j, counted)
-        return values if self.failures is None else self.failures.settled(values)
+        self.evaluations.begin()
+        values = self.score_or_nan(i, j, counted=counted)
+        failures = self.run.failures
+        return values if failures is None else failures.settled(values)
 
-    def score_or_nan(self, i: Indices, j: Indices, counted: bool = True) -> Floats:
+    def score_or_nan(self, i: Indices, j: Indices, *, counted: bool = True) -> Floats:
         """Return the similarities of pairs, and NaN for those for which the similarity has failed."""
 
         def score_batch(a: Indices, b: Indices) -> Floats:
@@ -149,20 +167,20 @@ class Space(ABC):
 
         if self.threaded:
             return self.executor.in_batches(score_batch, i, j)
-        return self.joined(self.parts(i, j), i.size, counted)
+        return self.joined(self.parts(i, j), i.size, counted=counted)
 
     def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
         """Compute the similarities of pairs without counting them, and yield each part as soon as it is there.
 
-        What was yielded is there whatever happens afterwards, so that somebody can count it or write it to a file.
+        What was yielded is safe from what happens afterwards, so that it can be counted or written to a file.
         Before an error is raised, all that was evaluated before it has been yielded.
         """
-        step = max(i.size, 1) if self.interrupt is None else self.interrupted_after
+        step = max(i.size, 1) if not self.evaluations.interruptible else INTERRUPTED_AFTER
         for start in range(0, i.size, step):
             part = slice(start, start + step)
             yield part, self._evaluate(i[part], j[part])
 
-    def joined(self, parts: Iterable[Part], n: int, counted: bool) -> Floats:
+    def joined(self, parts: Iterable[Part], n: int, *, counted: bool) -> Floats:
         """Return the similarities of n pairs, which come in parts, and count each part when it is there."""
         values = np.empty(n)
         for where, part in parts:
@@ -185,28 +203,17 @@ class Space(ABC):
         """
         return self.score_or_nan(j, i)
 
-    def begin(self) -> None:
-        """Do what has to be done before the first pairs are scored, once."""
-        if self.before_first is not None:
-            with self._lock:
-                do, self.before_first = self.before_first, None
-            if do is not None:
-                do()
-
-    def score_pairs(self, i: Indices, j: Indices, counted: bool = True) -> ScoredPairs:
+    def score_pairs(self, i: Indices, j: Indices, *, counted: bool = True) -> ScoredPairs:
         """Score unordered pairs from the lower to the higher index, and in the other direction as well if the space is
         not symmetric.
         """
         i, j = np.minimum(i, j), np.maximum(i, j)
-        forward = self.score(i, j, counted)
-        return ScoredPairs(i, j, forward, forward if self.symmetric else self.score(j, i, counted))
+        forward = self.score(i, j, counted=counted)
+        return ScoredPairs(i, j, forward, forward if self.symmetric else self.score(j, i, counted=counted))
 
-    def count(self, evaluations: int) -> None:
-        """Add to the number of evaluations. Several threads may do this at once."""
-        with self._lock:
-            self.n_evaluations += evaluations
-        if self.interrupt is not None:
-            self.interrupt()
+    def count(self, n: int) -> None:
+        """Add to the number of evaluations, those of estimated pairs for instance. Several threads may do this."""
+        self.evaluations.count(n)
 
     def n_done(self) -> int:
         """Return how many similarities were computed, including those of a call that has not returned yet.
@@ -227,7 +234,7 @@ class Space(ABC):
 
         NN-Descent decides by it, so that checks do not count here: they must not change what it does.
         """
-        return (self.n_evaluations - self.n_checks) / max(self.n_pairs, 1)
+        return (self.evaluations.n - self.evaluations.n_checks) / max(self.n_pairs, 1)
 
     def with_itself(self) -> Floats:
         """Return s(i, i) for each object if this takes no evaluation, and 1 otherwise."""
@@ -275,23 +282,34 @@ class Space(ABC):
         """Compute the similarities s(left[i[t]], right[j[t]]) without counting them."""
 
 
-class RenumberedSpace(Space):
+class WrappedSpace(Space):
+    """A space that evaluates its pairs in another one, which it wraps.
+
+    What describes the objects and their similarity, `hubs`, `exact_up_to`, `cheap`, `n_jobs` and `run`, is that of the
+    wrapped space, as a copy. A wrapper that also shares its `threaded` says so before this constructor is called.
+    Estimates and bounds belong to the wrapped space alone.
+    """
+
+    def __init__(
+        self, space: Space, n_left: int, n_right: int, *, symmetric: bool, evaluations: Evaluations | None = None
+    ) -> None:
+        super().__init__(
+            n_left, n_right, symmetric=symmetric, n_jobs=space.n_jobs, run=space.run, evaluations=evaluations
+        )
+        self.hubs, self.exact_up_to, self.cheap = space.hubs, space.exact_up_to, space.cheap
+        self._space = space
+
+
+class RenumberedSpace(WrappedSpace):
     """The objects of a square space under new numbers: its object order[t] has the number t here.
 
-    Evaluations are counted in the original space.
+    Evaluations are those of the original space.
     """
 
     def __init__(self, space: Space, order: Indices) -> None:
-        self.threaded, self.cheap = space.threaded, space.cheap
-        super().__init__(space.n_left, space.n_right, space.symmetric, space.n_jobs)
-        self._space, self._order = space, order
-        self.failures = space.failures
-
-    def count(self, evaluations: int) -> None:
-        self._space.count(evaluations)
-
-    def begin(self) -> None:
-        self._space.begin()
+        self.threaded = space.threaded
+        super().__init__(space, space.n_left, space.n_right, symmetric=space.symmetric, evaluations=space.evaluations)
+        self._order = order
 
     def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
         return self._space.parts(self._order[i], self._order[j])

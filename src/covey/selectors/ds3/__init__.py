@@ -355,7 +355,7 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
     """
     n = space.n_left
     check_fits(bytes_a_pair * n * n, f"DS3 on a cluster of {n} objects", "draw a sample of it, or use covey.CRS")
-    space.n_expected = space.n_pairs
+    space.expect(space.n_pairs)
     costs = np.zeros((n, n), dtype=np.float32)
     copied = np.flatnonzero(multiplicity > 1).astype(np.int32)
     copies, twins = multiplicity[copied], space.of_copies(copied)

@@ -41,7 +41,6 @@ from covey.selectors.sharpened.search import RepresentativeSet
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.collection import Collection
-from covey.similarity.pair_cache import remembered
 from covey.similarity.run import Path
 from covey.similarity.types import Labels, Objects
 
@@ -356,7 +355,7 @@ class Sharpened(Selector):
     def _select_all(
         self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
     ) -> Selection:
-        known = remembered(collection.prepared())
+        known = collection.prepared().cached_in_memory()
         objects = Labelled.of(known, groups, self.n_jobs, request)
         asked = request.sized_for(objects.clusters).size
         inner = self._inner()

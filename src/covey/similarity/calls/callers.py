@@ -58,6 +58,8 @@ class Caller(ABC):
         The row of X that each object came from, by which errors name it.
     left_noun : str
         The word that errors use for an object of the left side, such as "query".
+    goes_on : bool
+        Whether the work goes on in spite of failures.
     """
 
     def __init__(
@@ -68,10 +70,12 @@ class Caller(ABC):
         left_names: Positions,
         right_names: Positions,
         left_noun: str,
+        *,
+        goes_on: bool,
     ) -> None:
         self.similarity, self._left, self._right = similarity, left, right
         self._left_names, self._right_names, self._left_noun = left_names, right_names, left_noun
-        self._goes_on = similarity.failures is not None
+        self.goes_on = goes_on
         self._notes: list[str] = []
 
     @property
@@ -100,9 +104,9 @@ class Caller(ABC):
         if bad.any():
             first = int(np.flatnonzero(bad)[0])
             pair = i[first], j[first]
-            if self._goes_on and not self._notes:
+            if self.goes_on and not self._notes:
                 self.note(*pair, f"returned {values[first]}")
-            elif not self._goes_on and (stopped is None or isinstance(stopped, Exception)):
+            elif not self.goes_on and (stopped is None or isinstance(stopped, Exception)):
                 stopped = self._refusal(*pair, float(values[first]))
             values = np.where(bad, np.nan, values)
         notes, self._notes = self._notes, []
@@ -161,7 +165,7 @@ class PairCaller(Caller):
         failed = values.size
         if stopped is None and failed < i.size:
             stopped = StopIteration()  # `map` takes it for the end if the function raises it
-        if isinstance(stopped, Exception) and self._goes_on:
+        if isinstance(stopped, Exception) and self.goes_on:
             self.note(i[failed], j[failed], f"raised {_brief(stopped)}")
             yield np.array([np.nan])
             values, stopped = _as_far_as_possible(map(self._value_or_nan, i[failed + 1 :], j[failed + 1 :]))
@@ -207,7 +211,7 @@ class BatchCaller(Caller):
     def _values(self, i: Indices, j: Indices) -> Iterator[Floats]:
         for start in range(0, i.size, self.unit):
             batch = slice(start, start + self.unit)
-            yield (self._halves if self._goes_on else self._call_batch)(i[batch], j[batch])
+            yield (self._halves if self.goes_on else self._call_batch)(i[batch], j[batch])
 
     def _halves(self, i: Indices, j: Indices) -> Floats:
         """Return the values of a batch. If the function fails, ask for each half of it, down to single pairs."""
@@ -263,7 +267,7 @@ class CompiledCaller(Caller):
                 if not isinstance(error, Exception):
                     yield values[:failed]
                     raise
-                if not self._goes_on:
+                if not self.goes_on:
                     yield values[:failed]
                     raise self.failure(i[failed], j[failed], error) from error
                 self.note(i[failed], j[failed], f"raised {_brief(error)}")

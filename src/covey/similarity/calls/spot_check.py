@@ -62,7 +62,7 @@ def watch(space: Space, similarity: Similarity, rows: Positions) -> Space:
     `rows` are the rows of X that the objects came from, by which a warning names them. The space itself is returned.
     """
     if space.n_pairs >= FEWEST_PAIRS and not similarity.trusted:
-        space.before_first = partial(_check, space, similarity, rows)
+        space.evaluations.before_first(partial(_check, space, similarity, rows))
     return space
 
 
@@ -84,7 +84,7 @@ def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
     backward = space.score_backward(i, j) if space.symmetric else forward
     n_again = int(ASKED_AGAIN * n_checked)
     first, repeated = forward[:n_again], space.score_again(i[:n_again], j[:n_again])
-    space.n_checks = (2 if space.symmetric else 1) * n_checked + n_again
+    space.evaluations.n_checks = (2 if space.symmetric else 1) * n_checked + n_again
     if differing(first, repeated).size:
         where = differing(first, repeated)[0]
         _warn(

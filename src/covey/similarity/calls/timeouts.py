@@ -193,7 +193,7 @@ class TimedPool:
         call = worker.calls.popleft()
         waiting.extendleft(reversed(worker.calls))
         first = caller.names(int(i[call.start]), int(j[call.start]))
-        if caller.similarity.failures is None:
+        if not caller.goes_on:
             pairs = "" if call.stop - call.start == 1 else f", in a batch of {call.stop - call.start} pairs,"
             raise RuntimeError(f"The similarity of {first}{pairs} {what}.")
         if call.stop - call.start == 1:

@@ -50,8 +50,7 @@ def collect_representatives(
     kept, given = collection.objects, objects
     if (type(kept), getattr(kept, "dtype", None)) != (type(given), getattr(given, "dtype", None)):
         raise ValueError("representatives_ must be an array of numbers, a CSR array or a list of objects")
-    collection.rows = rows
-    return collection
+    return collection.numbered(rows)
 
 
 def _collection(X: Any, similarity: Similarity, estimator: Any) -> Collection:

@@ -18,11 +18,14 @@ from covey.similarity.calls.callers import BatchCaller, Caller, CompiledCaller, 
 from covey.similarity.calls.pool import Pool
 from covey.similarity.calls.spot_check import watch
 from covey.similarity.calls.timeouts import TimedPool
+from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection, some
 from covey.similarity.duplicates import Distinct, distinct_objects, distinct_rows, row_hashes
 from covey.similarity.fingerprint import object_hashes
 from covey.similarity.frames import dicts, is_frame, is_numeric
 from covey.similarity.inputs import check_input, check_rows, like
+from covey.similarity.pair_cache import kept, remembered
+from covey.similarity.run import Run
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Part, Space
 
@@ -30,16 +33,18 @@ from covey.similarity.space import Part, Space
 class FunctionSpace(Space):
     """Objects that are scored by a user's function, in this process or in several."""
 
-    def __init__(self, caller: Caller, n_left: int, n_right: int, square: bool, n_jobs: int | None) -> None:
+    def __init__(
+        self, caller: Caller, n_left: int, n_right: int, *, square: bool, n_jobs: int | None, run: Run
+    ) -> None:
         similarity = caller.similarity
         compiled = isinstance(caller, CompiledCaller)
         # Compiled code does not hold the interpreter lock, so that threads can share it. Which value a failed pair gets
         # depends on the order of the pairs, which threads do not keep.
-        self.threaded = compiled and similarity.failures is None and similarity.timeout is None
-        super().__init__(n_left, n_right, square and similarity.symmetric, n_jobs)
-        self._caller, self._similarity, self.failures = caller, similarity, similarity.failures
-        if similarity.timeout is not None:
-            self._pool: Pool | TimedPool = TimedPool(n_jobs, similarity.timeout)
+        self.threaded = compiled and run.failures is None and run.timeout is None
+        super().__init__(n_left, n_right, symmetric=square and similarity.symmetric, n_jobs=n_jobs, run=run)
+        self._caller, self._similarity = caller, similarity
+        if run.timeout is not None:
+            self._pool: Pool | TimedPool = TimedPool(n_jobs, run.timeout)
         else:
             self._pool = Pool(1 if compiled else n_jobs)
         self._steps = Steps()
@@ -54,8 +59,8 @@ class FunctionSpace(Space):
             yield from self._parts_of_threads(i, j)
             return
         for start, (values, notes) in self._pool.parts(self._caller, i, j):
-            if self.failures is not None:
-                self.failures.note(values.size, int(np.isnan(values).sum()), notes)
+            if self.run.failures is not None:
+                self.run.failures.note(values.size, int(np.isnan(values).sum()), notes)
                 yield slice(start, start + values.size), self._similarity.convert(values)
             else:
                 yield self._sound(start, values)
@@ -115,12 +120,18 @@ class SequenceCollection(Collection):
 
     def against(self, others: Self, n_jobs: int | None = None) -> FunctionSpace:
         caller = self._caller(others, "object")
-        return FunctionSpace(caller, len(self), len(others), square=others is self, n_jobs=n_jobs)
+        return FunctionSpace(caller, len(self), len(others), square=others is self, n_jobs=n_jobs, run=self.run)
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> FunctionSpace:
-        queries = SequenceCollection(self.similarity, self._check_queries(X, estimator))
+        queries = SequenceCollection(self.similarity, self._check_queries(X, estimator)).under(self.run)
         caller = queries._caller(self, "query")
-        return FunctionSpace(caller, len(queries), len(self), square=False, n_jobs=n_jobs)
+        return FunctionSpace(caller, len(queries), len(self), square=False, n_jobs=n_jobs, run=self.run)
+
+    def cached_in(self, checkpoint: Checkpoint) -> Collection:
+        return kept(self, checkpoint)
+
+    def cached_in_memory(self) -> Collection:
+        return remembered(self)
 
     def distinct(self) -> Distinct:
         return distinct_rows(self.objects) if self.n_columns is not None else distinct_objects(self.objects)
@@ -157,12 +168,12 @@ class SequenceCollection(Collection):
 
     def _caller(self, right: "SequenceCollection", noun: str) -> Caller:
         """Make the caller of the function for these objects on the left side and others on the right."""
-        names = (self.rows, right.rows, noun)
+        names, goes_on = (self.rows, right.rows, noun), self.run.failures is not None
         if self.similarity.kind == "batches":
-            return BatchCaller(self.similarity, self.objects, right.objects, *names)
+            return BatchCaller(self.similarity, self.objects, right.objects, *names, goes_on=goes_on)
         if _is_compiled(self.similarity.function) and not isinstance(self.objects, list):
-            return CompiledCaller(self.similarity, self.objects, right.objects, *names)
-        return PairCaller(self.similarity, self._array, right._array, *names)
+            return CompiledCaller(self.similarity, self.objects, right.objects, *names, goes_on=goes_on)
+        return PairCaller(self.similarity, self._array, right._array, *names, goes_on=goes_on)
 
     def _take(self, positions: Positions) -> Self:
         return type(self)(self.similarity, some(self.objects, positions), self.rows[positions])
