@@ -13,7 +13,7 @@ import pytest
 
 from covey.cli.compare.advice import chance_of, recommend
 from covey.cli.compare.command import choose_methods
-from covey.experiments.records import Record
+from covey.experiments.records import TrialRecord
 from tests.browser import assert_renders
 from tests.cli.commands import iris, one_line, texts
 
@@ -65,7 +65,7 @@ def fit(k, seed, score, method="CRS-k"):
     """Records of two clusters whose queries are answered right with this share."""
     right, wrong = round(100 * score), 100 - round(100 * score)
     return [
-        Record(
+        TrialRecord(
             "p", f"{method}{k}", own, seed, 100, 30 - k, score, score, None, 0, 0.0, 0.0, {own: right, to: wrong}, []
         )
         for own, to in ("cd", "dc")
@@ -290,7 +290,7 @@ def test_chance_is_as_likely_as_it_says():
 
 def answered(cluster, answers):
     predicted = {str(answer): int(times) for answer, times in enumerate(np.bincount(answers))}
-    return Record("p", "m", str(cluster), 0, 1, 1, 0.0, 0.0, None, 0, 0.0, 0.0, predicted, [])
+    return TrialRecord("p", "m", str(cluster), 0, 1, 1, 0.0, 0.0, None, 0, 0.0, 0.0, predicted, [])
 
 
 def test_the_same_answer_to_everything_is_chance():

@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from covey.cli.files.columns import column_of, numbers_of
-from covey.cli.files.dialect import Style
+from covey.cli.files.dialect import Dialect
 from covey.cli.files.reading import blocks, read
 from covey.cli.objects.label_warnings import warn_of_labels
 from covey.cli.terminal import listed
@@ -83,7 +83,7 @@ def test_what_was_written_is_read_in_any_encoding_with_any_signs(encoding, delim
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "t.csv")
         path.write_bytes(written(rows, ["a", "b", "kind"], delimiter, encoding, decimal))
-        block = read(str(path), style=Style((), delimiter, decimal, encoding))
+        block = read(str(path), dialect=Dialect((), delimiter, decimal, encoding))
     assert block.frame["kind"].tolist() == [row[-1] for row in rows]
     np.testing.assert_array_equal(numbers_of(block, ["a", "b"]), [row[:-1] for row in rows])
 
@@ -195,10 +195,10 @@ def test_options_about_reading_that_make_no_sense_are_refused(run):
     iris().to_parquet("t.parquet")
     Path("conn.log").write_text("#fields\tts\n")
     for command, message in {
-        ("t.csv", "--delimiter", "ab"): "--delimiter must be one sign, or one of comma, semicolon, tab, pipe, space",
-        ("t.csv", "--delimiter", '"'): "--delimiter must be one sign",
+        ("t.csv", "--delimiter", "ab"): "--delimiter must be one character, or one of comma, semicolon, tab, pipe, space",
+        ("t.csv", "--delimiter", '"'): "--delimiter must be one character",
         ("t.csv", "--decimal", "x"): "--decimal must be a comma or a point, got 'x'",
-        ("t.csv", "--decimal", ",", "--delimiter", ","): "--delimiter and --decimal must be different signs",
+        ("t.csv", "--decimal", ",", "--delimiter", ","): "--delimiter and --decimal must be different characters",
         ("t.csv", "--encoding", "utf-99"): "--encoding must be the name of an encoding, such as utf-8",
         ("t.csv", "--encoding", "base64"): "--encoding must be the name of an encoding, such as utf-8",
         ("t.csv", "--sheet", "Data"): "t.csv: --sheet says nothing about csv files; leave out --sheet",

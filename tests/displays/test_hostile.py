@@ -21,7 +21,7 @@ from covey.displays.drawing import figure, legible, plain
 from covey.displays.page import UnsafePageError, render
 from covey.displays.picture import Picture
 from covey.displays.report import Card, Gallery, Report, Section, Verdict
-from covey.displays.table import Column, Table
+from covey.displays.table import Table, TableColumn
 from covey.experiments import confusions, curves, figures, tables
 from covey.experiments.paper.methods import METHODS
 from covey.experiments.runner import report
@@ -82,7 +82,9 @@ def drawing():
 
 
 def write_report(folder):
-    table = Table("numbers", [Column(text) for text in HOSTILE], [HOSTILE, [None] * len(HOSTILE)], caption=HOSTILE[0])
+    table = Table(
+        "numbers", [TableColumn(text) for text in HOSTILE], [HOSTILE, [None] * len(HOSTILE)], caption=HOSTILE[0]
+    )
     pixels = np.arange(64, dtype=np.uint8).reshape(8, 8)
     cards = {text: [Card(text, (text, *HOSTILE)), Card(text, pixels=pixels, stands_for=3)] for text in HOSTILE}
     points = [Point(at + 1, at / 9, at / 9, at / 9, text, text) for at, text in enumerate(HOSTILE)]

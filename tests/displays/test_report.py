@@ -14,7 +14,7 @@ from covey.displays.chart import Axis, Chart, Level, Point, Series
 from covey.displays.confusion import STEPS, Confusion, ConfusionMatrix, Confusions, Example
 from covey.displays.picture import Picture
 from covey.displays.report import Card, Gallery, Report, Section, Verdict
-from covey.displays.table import Column, Table
+from covey.displays.table import Table, TableColumn
 from tests.browser import assert_renders, page
 from tests.displays.test_colors import contrast
 
@@ -29,7 +29,7 @@ def line():
 def report():
     wide = Table(
         "numbers",
-        [Column("name"), *(Column(f"a rather long title {at}", ".2f") for at in range(12))],
+        [TableColumn("name"), *(TableColumn(f"a rather long title {at}", ".2f") for at in range(12))],
         [("<b>x & y</b>", *np.arange(12) / 7), ("empty", *[None] * 12)],
         caption="Many columns.",
     )
@@ -87,8 +87,8 @@ def compared(tmp_path_factory):
     levels = [Level("all", 0.93), Level("chance", 0.25)]
     axes = Axis("selected, % of all objects (log)", "{:g} %"), Axis("F1", "{:.3f}")
     chart = Chart("curve", "F1 against size.", *axes, [Series("CRS", points)], levels, points[2], "recommended")
-    table = Table("methods", [Column("method"), Column("F1", ".2f", spread=True)], [("a", (0.7, 0.1)), ("b", None)],
-                  marked=1)  # fmt: skip
+    columns = [TableColumn("method"), TableColumn("F1", ".2f", spread=True)]
+    table = Table("methods", columns, [("a", (0.7, 0.1)), ("b", None)], marked=1)
     matrix = ConfusionMatrix(
         "matrix", "Shares.", LABELS, np.array([[9, 1, 0, 0], [5, 5, 0, 0], [0, 2, 8, 0], [0, 0, 0, 3]])
     )

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 from covey.experiments.paper.methods import METHODS
-from covey.experiments.records import Fit
+from covey.experiments.records import Trial
 from covey.experiments.runner import run as run_fits
 from covey.experiments.specs import Problem, Results, Split
 
@@ -13,7 +13,7 @@ FEW = {name: METHODS[name] for name in ("random-5%", "full-100%", "CRS-k5")}
 
 def run(folder, problems, methods, seeds=(0,), **options):
     """Every method on every problem."""
-    fits = [Fit(problem, method, seed) for problem in problems for method in methods for seed in seeds]
+    fits = [Trial(problem, method, seed) for problem in problems for method in methods for seed in seeds]
     return run_fits(folder, fits, problems=problems, methods=methods, **options)
 
 

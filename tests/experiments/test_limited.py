@@ -11,9 +11,9 @@ import pytest
 import covey
 from covey.experiments import runner
 from covey.experiments.limited import TimeUpError, at_most
-from covey.experiments.records import Fit, read_records
+from covey.experiments.records import Trial, read_records
 from covey.experiments.runner import Completion, run_within
-from covey.experiments.specs import Method, Problem, Split
+from covey.experiments.specs import Problem, SelectorFactory, Split
 
 
 def split(seed, data_home):
@@ -30,12 +30,12 @@ class Slow(covey.KeepAll):
 
 PROBLEMS = {"p": Problem(split, similarity="euclidean")}
 METHODS = {
-    "fast": Method(lambda s, seed, n_jobs: covey.KeepAll(similarity=s)),
-    "slow": Method(lambda s, seed, n_jobs: Slow(similarity=s)),
-    "other": Method(lambda s, seed, n_jobs: covey.KeepAll(similarity=s)),
+    "fast": SelectorFactory(lambda s, seed, n_jobs: covey.KeepAll(similarity=s)),
+    "slow": SelectorFactory(lambda s, seed, n_jobs: Slow(similarity=s)),
+    "other": SelectorFactory(lambda s, seed, n_jobs: covey.KeepAll(similarity=s)),
 }
 DONE, BEGUN, NOT_BEGUN = Completion
-GROUPS = [[Fit("p", name, seed) for seed in range(3)] for name in METHODS]
+GROUPS = [[Trial("p", name, seed) for seed in range(3)] for name in METHODS]
 
 
 def within(folder, seconds):
@@ -44,7 +44,7 @@ def within(folder, seconds):
 
 def test_without_an_end_all_groups_are_done(tmp_path):
     assert within(tmp_path, math.inf) == [DONE, DONE, DONE]
-    assert {record.fit for record in read_records(tmp_path)} == {fit for group in GROUPS for fit in group}
+    assert {record.trial for record in read_records(tmp_path)} == {fit for group in GROUPS for fit in group}
 
 
 def test_a_group_that_is_too_slow_is_left_out_and_the_next_is_tried(tmp_path, monkeypatch):
@@ -53,9 +53,9 @@ def test_a_group_that_is_too_slow_is_left_out_and_the_next_is_tried(tmp_path, mo
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
     assert within(tmp_path, 2.5) == [DONE, BEGUN, DONE]
-    recorded = {record.fit for record in read_records(tmp_path)}
-    assert Fit("p", "slow", 0) in recorded
-    assert Fit("p", "slow", 1) not in recorded
+    recorded = {record.trial for record in read_records(tmp_path)}
+    assert Trial("p", "slow", 0) in recorded
+    assert Trial("p", "slow", 1) not in recorded
     assert within(tmp_path, 2.5) == [DONE, DONE, DONE]  # the first seed is recorded, and the other two fit in
 
 
@@ -81,7 +81,7 @@ def test_groups_of_the_kind_of_one_that_took_too_long_are_not_begun(tmp_path, mo
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
     methods = METHODS | {"also slow": METHODS["slow"]}
-    groups = [[Fit("p", name, seed) for seed in range(3)] for name in ("slow", "also slow", "fast")]
+    groups = [[Trial("p", name, seed) for seed in range(3)] for name in ("slow", "also slow", "fast")]
     options = {"kinds": ["slow", "slow", "fast"], "problems": PROBLEMS, "methods": methods, "verbose": 0}
     assert run_within(tmp_path, groups, now[0] + 2.5, **options) == [BEGUN, NOT_BEGUN, DONE]
     assert now[0] == 1.0

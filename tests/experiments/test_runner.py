@@ -14,9 +14,9 @@ from covey import experiments
 from covey.experiments.methods import crs
 from covey.experiments.names import sharpened_name
 from covey.experiments.paper.methods import METHODS
-from covey.experiments.records import FILE, Fit, read_records
+from covey.experiments.records import FILE, Trial, read_records
 from covey.experiments.sharpening import sharpened
-from covey.experiments.specs import Method, Problem, Spec
+from covey.experiments.specs import Problem, SelectorFactory, Spec
 from covey.experiments.tables import summarise
 from tests.experiments.iris import FEW, IRIS, iris, run
 
@@ -42,7 +42,7 @@ def test_nothing_is_done_twice(tmp_path):
         calls.append(seed)
         return METHODS["random-5%"].make(similarity, seed, n_jobs)
 
-    methods = {"random": Method(counted)}
+    methods = {"random": SelectorFactory(counted)}
     first = run(tmp_path, IRIS, methods, seeds=[0, 1])
     again = run(tmp_path, IRIS, methods, seeds=[0, 1])
     assert (first, calls) == (again, [0, 1])
@@ -155,7 +155,7 @@ def test_what_is_not_drawn_is_run_once():
     fixed = Problem(iris, drawn=False)
     spec = Spec("", "", lambda results: (), ("iris", "absent"), ("DS3", "random-5%"))
     fits = list(spec.fits({"iris": fixed}, METHODS, 3))
-    assert fits == [Fit("iris", "DS3", 0), *(Fit("iris", "random-5%", seed) for seed in range(3))]
+    assert fits == [Trial("iris", "DS3", 0), *(Trial("iris", "random-5%", seed) for seed in range(3))]
     assert len(list(spec.fits({"iris": Problem(iris)}, METHODS, 3))) == 6
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import covey
 from covey.experiments.records import read_records
-from covey.experiments.specs import Method, Problem, Results
+from covey.experiments.specs import Problem, Results, SelectorFactory
 from covey.experiments.tables import by_cluster, by_seed, methods_table, summarise
 from tests.experiments.iris import FEW, IRIS, iris, run, shown_of
 
@@ -41,7 +41,7 @@ def test_all_pairs_of_an_asymmetric_similarity_are_a_scan_rate_of_one(tmp_path):
     """All pairs in both directions are a scan rate of 1, not of 2."""
     similarity = covey.Similarity(lambda a, b: float(a[0] / (a[0] + b[1])), symmetric=False)
     problems = {"iris": Problem(iris, similarity=similarity)}
-    exact = {"CRS, exact": Method(lambda s, seed, n_jobs: covey.CRS(3, similarity=s, graph="exact"))}
+    exact = {"CRS, exact": SelectorFactory(lambda s, seed, n_jobs: covey.CRS(3, similarity=s, graph="exact"))}
     (row,) = summarise(run(tmp_path, problems, exact), problems)
     assert row.scan_rate == pytest.approx(1)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from covey.cli.errors import MisuseError
 from covey.cli.files.block import STANDARD
-from covey.cli.files.dialect import Style
+from covey.cli.files.dialect import Dialect
 from covey.cli.files.formats import Format, format_of
 from covey.cli.files.paths import check_there
 from covey.cli.similarity_option import OF_TEXTS, OWN, check_named, in_words
@@ -24,7 +24,7 @@ OBJECTS, READING, RUN = "What the objects are", "How the file is read", "How it 
 SIMILARITIES = in_words()
 """The names of all similarities, as the help lists them."""
 OUT_FORMATS = (
-    f"The format of OUT, if its name does not say it: {', '.join(kind for kind in Format if kind.facts.is_written)}."
+    f"The format of OUT, if its name does not say it: {', '.join(kind for kind in Format if kind.traits.is_written)}."
 )
 """The help of options that name a format of rows that are written."""
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
@@ -119,9 +119,9 @@ class Input:
     ] = None
 
     @property
-    def style(self) -> Style:
+    def dialect(self) -> Dialect:
         """How the values of the file are written, as far as the user says it."""
-        return Style(listed(self.columns), self.delimiter, self.decimal, self.encoding, self.sheet).checked()
+        return Dialect(listed(self.columns), self.delimiter, self.decimal, self.encoding, self.sheet).checked()
 
     def around(self) -> AbstractContextManager[None]:
         """Let files unpack to as much as the user allows."""
@@ -131,7 +131,7 @@ class Input:
         """Refuse a file that is not there, or whose format nobody knows."""
         if self.max_unpacked is not None:
             size_in(self.max_unpacked)
-        _ = self.style  # refuses what it cannot be
+        _ = self.dialect  # refuses what it cannot be
         check_there(self.path)
         if not self.hosts and Path(self.path).is_file():
             format_of(self.path, self.form)
@@ -258,7 +258,7 @@ class Source(Input):
             self.distances,
             self.id,
             self.image_shape,
-            self.style.given(),
+            self.dialect.given(),
             self.missing,
         )
         if self.hosts and (any(about_columns) or self.path == STANDARD):

@@ -311,7 +311,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Frame:
+class PlotArea:
     """The size of a drawing and its margins, in pixels, and about how many marks its axes have."""
 
     kind: str
@@ -324,7 +324,7 @@ class Frame:
     bottom: float = 46.0
 
 
-FRAMES = (Frame("desktop", 760, 400, 52, 8), Frame("phone", 358, 360, 46, 6))
+FRAMES = (PlotArea("desktop", 760, 400, 52, 8), PlotArea("phone", 358, 360, 46, 6))
 """The two layouts. A page on a phone that is 390 pixels wide has 358 for a drawing."""
 
 
@@ -358,7 +358,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Rule:
+class LevelLine:
     """A level as it is drawn: its place, the ends of its band, the kind of its dashes, and what is written about it.
 
     The legend has the text in any case, and the drawing has it as a word if there is room.
@@ -390,10 +390,10 @@ class Drawing:
         What is written beside the marked point, if it has room.
     """
 
-    frame: Frame
+    frame: PlotArea
     x_ticks: Sequence[tuple[float, str]]
     y_ticks: Sequence[tuple[float, str]]
-    rules: Sequence[Rule]
+    rules: Sequence[LevelLine]
     lines: Sequence[Line]
     gap: float | None
     note: Word | None
@@ -481,7 +481,7 @@ class Chart:
 class _Layout:
     """Where everything of a chart is in a frame."""
 
-    def __init__(self, chart: Chart, frame: Frame) -> None:
+    def __init__(self, chart: Chart, frame: PlotArea) -> None:
         self.chart, self.frame = chart, frame
         points = [point for series in chart.series for point in series.points]
         places = [point.x for point in points if point.x > 0] or [1.0]
@@ -538,14 +538,14 @@ class _Layout:
         """Where the line of a level is."""
         return self.frame.height - self.frame.bottom - 10 if level in self.far else self.up(level.y)
 
-    def _rule(self, level: Level, at: int) -> Rule:
+    def _rule(self, level: Level, at: int) -> LevelLine:
         """The line of a level and its band; its words are above or below, where there is room along it."""
         y, left, right = self._height(level), self.frame.left + 5, self.frame.width - self.frame.right - 3
         low, high = (y, y) if level in self.far else map(self.up, level.interval)
         inner = [(left + share * (right - left), "middle") for share in (0.5, 0.25, 0.75)]
         places = [(x, line, side) for line in (y - 5, y + 14) for x, side in [(left, "start"), (right, "end"), *inner]]
         text = f"{level.name}: {self.chart.up.form.format(level.y)}"
-        return Rule(y, low, high, at % N_DASHES, text, self.room.word(text, places))
+        return LevelLine(y, low, high, at % N_DASHES, text, self.room.word(text, places))
 
     def _lines(self) -> list[Line]:
         """The series, strong ones last, so that they are drawn over the others. They get their labels first."""

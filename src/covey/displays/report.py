@@ -184,7 +184,7 @@ class Gallery:
         """
 
 
-class Part(Protocol):
+class ReportPart(Protocol):
     """A part of a section: a value that a template in `parts/` shows, and that can be written to files of its own."""
 
     template: ClassVar[str]
@@ -211,8 +211,8 @@ class Section:
     Examples
     --------
     >>> from covey.displays.report import Report, Section
-    >>> from covey.displays.table import Column, Table
-    >>> shares = Table("shares", [Column("town"), Column("share", ".1%")], [("Brno", 0.25)])
+    >>> from covey.displays.table import TableColumn, Table
+    >>> shares = Table("shares", [TableColumn("town"), TableColumn("share", ".1%")], [("Brno", 0.25)])
     >>> sections = [Section("Shares", "Of all towns.", [shares]), Section("Details", "", [], folded=True)]
     >>> page = Report("Towns", [], sections).html()
     >>> page.count("<details"), '<a href="#section-2">Details</a>' in page
@@ -221,7 +221,7 @@ class Section:
 
     title: str
     note: str
-    parts: Sequence[Part]
+    parts: Sequence[ReportPart]
     folded: bool = False
 
 
@@ -276,8 +276,8 @@ class Report:
     --------
     >>> import tempfile
     >>> from covey.displays.report import Report, Section
-    >>> from covey.displays.table import Column, Table
-    >>> towns = Table("towns", [Column("name"), Column("share", ".1%")], [("<script>Brno", 0.25)])
+    >>> from covey.displays.table import TableColumn, Table
+    >>> towns = Table("towns", [TableColumn("name"), TableColumn("share", ".1%")], [("<script>Brno", 0.25)])
     >>> report = Report("Towns", ["Where people live."], [Section("Shares", "Of all.", [towns])])
     >>> "&lt;script&gt;Brno" in report.html()
     True

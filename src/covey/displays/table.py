@@ -9,7 +9,7 @@ from covey.displays.files import write_csv
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column of a table: its title, and how its values are written on a page.
 
     Attributes
@@ -28,8 +28,8 @@ class Column:
 
     Examples
     --------
-    >>> from covey.displays.table import Column
-    >>> Column("share", ".1%").text(0.25), Column("F1", ".2f", spread=True).text((0.9, 0.013))
+    >>> from covey.displays.table import TableColumn
+    >>> TableColumn("share", ".1%").text(0.25), TableColumn("F1", ".2f", spread=True).text((0.9, 0.013))
     ('25.0%', '0.90 ± 0.01')
     """
 
@@ -77,8 +77,8 @@ class Table:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from covey.displays.table import Column, Table
-    >>> table = Table("towns", [Column("name"), Column("share", ".1%")], [("Brno", 1 / 3), ("Oulu", None)])
+    >>> from covey.displays.table import TableColumn, Table
+    >>> table = Table("towns", [TableColumn("name"), TableColumn("share", ".1%")], [("Brno", 1 / 3), ("Oulu", None)])
     >>> table.cells()
     [['Brno', '33.3%'], ['Oulu', '']]
     >>> folder = Path(tempfile.mkdtemp())
@@ -88,7 +88,7 @@ class Table:
     """
 
     name: str
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     rows: Sequence[Sequence[Any]]
     caption: str = ""
     marked: int | None = None
@@ -135,6 +135,6 @@ class Table:
         write_csv(folder / f"{self.name}.csv", titles, rows)
 
 
-def _parts(value: Any, column: Column) -> Sequence[Any]:
+def _parts(value: Any, column: TableColumn) -> Sequence[Any]:
     """The cells of a file that a value takes."""
     return (value,) if not column.spread else (None, None) if value is None else value

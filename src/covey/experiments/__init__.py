@@ -1,12 +1,12 @@
 """Experiments: methods are tried on problems with several seeds, and tables and figures are made of what is recorded.
 
-specs.py      what an experiment is made of: Method, Problem, Split, and Spec, a section of a report
+specs.py      what an experiment is made of: SelectorFactory, Problem, Split, and Spec, a section of a report
 names.py      what methods are called
 methods.py    the selectors of covey as methods
 sharpening.py sharpened CRS as a method
-runner.py     `run` does fits and records them, `run_within` only in time; `report` makes the report that specs declare
+runner.py     `run` does trials and records them, `run_within` within a time, `report` makes the report that specs declare
 limited.py    stops work that takes too long
-records.py    Record, what a method did for one cluster, and the file of records
+records.py    Trial, TrialRecord (what a method did for one cluster), and the file of records
 tables.py     tables made of records
 figures.py    figures made of records
 curves.py     charts of quality against size and against evaluations
@@ -21,15 +21,15 @@ Any method can be tried on any problem:
 >>> import tempfile
 >>> import covey
 >>> from covey.datasets import make_spirals
->>> from covey.experiments.records import Fit
+>>> from covey.experiments.records import Trial
 >>> from covey.experiments.runner import run
->>> from covey.experiments.specs import Method, Problem, Split
+>>> from covey.experiments.specs import SelectorFactory, Problem, Split
 >>> from covey.experiments.tables import summarise
 >>> def spirals(seed, data_home):
 ...     return Split(*make_spirals(random_state=seed), *make_spirals(random_state=seed + 100))
 >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
->>> methods = {"all": Method(lambda similarity, seed, n_jobs: covey.KeepAll(similarity=similarity), drawn=False)}
->>> records = run(tempfile.mkdtemp(), [Fit("spirals", "all", 0)], problems=problems, methods=methods)
+>>> methods = {"all": SelectorFactory(lambda s, seed, n_jobs: covey.KeepAll(similarity=s), drawn=False)}
+>>> records = run(tempfile.mkdtemp(), [Trial("spirals", "all", 0)], problems=problems, methods=methods)
 >>> [(row.method, row.percentage) for row in summarise(records, problems)]
 [('all', 100.0)]
 """

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from covey.displays.confusion import Confusion, ConfusionMatrix, Confusions, Example, largest
 from covey.experiments.names import slug
-from covey.experiments.records import EXAMPLES, Record
+from covey.experiments.records import EXAMPLES, TrialRecord
 from covey.experiments.specs import Problem, Results
 from covey.experiments.tables import each_once
 
@@ -37,7 +37,7 @@ def largest_confusions(results: Results) -> Iterable[Confusions]:
                 yield Confusions([_with_examples(own, records, problem, name, results) for own in found])
 
 
-def confusion(records: Sequence[Record]) -> tuple[list[str], NDArray[np.int64]]:
+def confusion(records: Sequence[TrialRecord]) -> tuple[list[str], NDArray[np.int64]]:
     """All labels, and how many queries of each of them (row) got which (column), all seeds together."""
     labels = list(dict.fromkeys([*each_once(records, "cluster"), *(label for r in records for label in r.predicted)]))
     place = {label: at for at, label in enumerate(labels)}
@@ -48,9 +48,9 @@ def confusion(records: Sequence[Record]) -> tuple[list[str], NDArray[np.int64]]:
     return labels, counts
 
 
-def _by_method(results: Results, problem: str) -> dict[str, list[Record]]:
+def _by_method(results: Results, problem: str) -> dict[str, list[TrialRecord]]:
     """The records of a problem, by the name of their method."""
-    found: dict[str, list[Record]] = {}
+    found: dict[str, list[TrialRecord]] = {}
     for r in results.records:
         if r.problem == problem:
             found.setdefault(r.method, []).append(r)
@@ -58,7 +58,7 @@ def _by_method(results: Results, problem: str) -> dict[str, list[Record]]:
 
 
 def _with_examples(
-    told: Confusion, records: Iterable[Record], problem: Problem, name: str, results: Results
+    told: Confusion, records: Iterable[TrialRecord], problem: Problem, name: str, results: Results
 ) -> Confusion:
     """The confusion with some of its objects, each beside the representative that decided, if they can be shown."""
     if problem.card is None:
@@ -67,7 +67,7 @@ def _with_examples(
 
 
 def _examples(
-    told: Confusion, records: Iterable[Record], problem: Problem, name: str, results: Results
+    told: Confusion, records: Iterable[TrialRecord], problem: Problem, name: str, results: Results
 ) -> Iterable[Example]:
     """All examples that the records list, seed by seed."""
     assert problem.card is not None

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from covey.displays.chart import Axis, Chart, Level, Point, Series
-from covey.displays.table import Column, Table
-from covey.experiments.records import Record
+from covey.displays.table import Table, TableColumn
+from covey.experiments.records import TrialRecord
 from covey.experiments.specs import Results
 from covey.experiments.tables import Row, summarise
 from covey.runtime.wording import percent
@@ -99,10 +99,10 @@ def quality_by_budget(results: Results) -> Iterable[Table]:
         reached = [line for line in lines if any(line[1:])]
         if reached:
             reached += [[f"all ({row.method})", *[_scored(row)] * len(curves)] for row in whole]
-            yield Table("budgets", [Column("at most"), *map(Column, curves)], reached, BOUGHT)
+            yield Table("budgets", [TableColumn("at most"), *map(TableColumn, curves)], reached, BOUGHT)
 
 
-def chance(records: Iterable[Record]) -> float:
+def chance(records: Iterable[TrialRecord]) -> float:
     """The mean F1 of labels that are drawn at random as often as they occur, on the queries of these records.
 
     A label with the share p of all queries then has a precision and a recall of p, and so an F1 of p. Always giving the

@@ -13,7 +13,7 @@ from covey.displays.picture import Picture
 from covey.displays.report import Gallery
 from covey.evaluation.statistics import Comparison, compare
 from covey.experiments.names import slug
-from covey.experiments.records import Record
+from covey.experiments.records import TrialRecord
 from covey.experiments.specs import Results
 from covey.experiments.tables import each_once, standard_error
 from covey.runtime.libraries import require
@@ -27,7 +27,7 @@ RANKED = (
     "another loses. Read the tests as a description, not as a proof."
 )
 """A note for the section of `critical_differences`: how to read it."""
-CHARTS: dict[str, Callable[[Record], float]] = {
+CHARTS: dict[str, Callable[[TrialRecord], float]] = {
     "precision": lambda r: r.precision,
     "recall": lambda r: r.recall,
     "selected, %": lambda r: 100 * r.selected / r.size,
@@ -61,7 +61,7 @@ def critical_differences(results: Results) -> Iterable[Picture]:
         )
 
 
-def comparison_over_clusters(records: Iterable[Record], problem: str, score: str) -> Comparison | None:
+def comparison_over_clusters(records: Iterable[TrialRecord], problem: str, score: str) -> Comparison | None:
     """The methods on a problem, compared over its clusters; scores are means over seeds.
 
     None if there are fewer than three methods or fewer than two clusters, which is too little for the test.
@@ -173,13 +173,15 @@ def galleries(results: Results) -> Iterable[Gallery]:
         )
 
 
-def _largest(records: Iterable[Record]) -> list[str]:
+def _largest(records: Iterable[TrialRecord]) -> list[str]:
     """The largest clusters, in the order in which they were recorded."""
     sizes = {r.cluster: r.size for r in records}
     kept = sorted(sizes, key=lambda cluster: -sizes[cluster])[:SHOWN]
     return [cluster for cluster in sizes if cluster in kept]
 
 
-def _values(records: Iterable[Record], method: str, cluster: str, value: Callable[[Record], float]) -> list[float]:
+def _values(
+    records: Iterable[TrialRecord], method: str, cluster: str, value: Callable[[TrialRecord], float]
+) -> list[float]:
     """A value for each seed."""
     return [value(r) for r in records if (r.method, r.cluster) == (method, cluster)]

@@ -3,14 +3,14 @@
 from typing import Any
 
 from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SPARSE
-from covey.experiments.specs import Method
+from covey.experiments.specs import SelectorFactory
 from covey.selectors.baselines import KeepAll, RandomSelector
 from covey.selectors.crs import CRS
 from covey.selectors.delta_medoids import DeltaMedoids
 from covey.selectors.ds3 import DS3
 
 
-def crs(k: int, **options: Any) -> Method:
+def crs(k: int, **options: Any) -> SelectorFactory:
     """CRS with k neighbors; the options go to `covey.CRS`.
 
     Examples
@@ -23,14 +23,16 @@ def crs(k: int, **options: Any) -> Method:
     def make(similarity: Any, seed: int, n_jobs: int | None) -> CRS:
         return CRS(k, similarity=similarity, random_state=seed, n_jobs=n_jobs, **options)
 
-    return Method(make, k=k, curve=CRS_CURVE)
+    return SelectorFactory(make, k=k, curve=CRS_CURVE)
 
 
-BASELINES: dict[str, Method] = {
-    DELTA_MEDOIDS: Method(lambda s, seed, n_jobs: DeltaMedoids(similarity=s, random_state=seed, n_jobs=n_jobs)),
-    SPARSE: Method(lambda s, seed, n_jobs: DS3(budget=3, similarity=s, n_jobs=n_jobs), drawn=False),
-    RANDOM: Method(lambda s, seed, n_jobs: RandomSelector(0.05, similarity=s, random_state=seed)),
-    ALL: Method(lambda s, seed, n_jobs: KeepAll(similarity=s), drawn=False),
+BASELINES: dict[str, SelectorFactory] = {
+    DELTA_MEDOIDS: SelectorFactory(
+        lambda s, seed, n_jobs: DeltaMedoids(similarity=s, random_state=seed, n_jobs=n_jobs)
+    ),
+    SPARSE: SelectorFactory(lambda s, seed, n_jobs: DS3(budget=3, similarity=s, n_jobs=n_jobs), drawn=False),
+    RANDOM: SelectorFactory(lambda s, seed, n_jobs: RandomSelector(0.05, similarity=s, random_state=seed)),
+    ALL: SelectorFactory(lambda s, seed, n_jobs: KeepAll(similarity=s), drawn=False),
 }
 """The methods that CRS is measured against, by name, with the parameters that the paper uses for them.
 

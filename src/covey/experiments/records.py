@@ -19,7 +19,7 @@ EXAMPLES = 3
 """How many of a cluster's queries that were taken for another cluster a record lists: what fits beside a sentence."""
 
 
-class Fit(NamedTuple):
+class Trial(NamedTuple):
     """One thing to do in an experiment: one method on one problem with one seed.
 
     Parameters
@@ -38,8 +38,8 @@ class Fit(NamedTuple):
     Examples
     --------
     >>> from itertools import product
-    >>> from covey.experiments.records import Fit
-    >>> [Fit(*each) for each in product(["spirals"], ["CRS-k5", "CRS-k10"], [0])]
+    >>> from covey.experiments.records import Trial
+    >>> [Trial(*each) for each in product(["spirals"], ["CRS-k5", "CRS-k10"], [0])]
     [Fit(problem='spirals', method='CRS-k5', seed=0), Fit(problem='spirals', method='CRS-k10', seed=0)]
     """
 
@@ -49,7 +49,7 @@ class Fit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Record:
+class TrialRecord:
     """What a method did for one cluster: how many representatives it took, how well they classify, and the cost.
 
     `covey.experiments.runner.run` makes and stores it.
@@ -99,13 +99,13 @@ class Record:
     >>> import tempfile
     >>> from covey.datasets import make_spirals
     >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.records import Fit
+    >>> from covey.experiments.records import Trial
     >>> from covey.experiments.runner import run
     >>> from covey.experiments.specs import Problem, Split
     >>> def spirals(seed, data_home):
     ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
     >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
-    >>> fits = [Fit("spirals", "CRS-k5", 0)]
+    >>> fits = [Trial("spirals", "CRS-k5", 0)]
     >>> first, second = run(tempfile.mkdtemp(), fits, problems=problems, methods=METHODS)
     >>> first.size, first.selected, first.recall, first.predicted
     (100, 13, 0.96, {'0': 48, '1': 2})
@@ -131,9 +131,9 @@ class Record:
     mistaken: dict[str, list[list[int]]] = field(default_factory=dict)
 
     @property
-    def fit(self) -> Fit:
-        """The fit that this record is a part of."""
-        return Fit(self.problem, self.method, self.seed)
+    def trial(self) -> Trial:
+        """The trial that this record is a part of."""
+        return Trial(self.problem, self.method, self.seed)
 
 
 def record_file(folder: Any, quick: bool) -> Path:
@@ -141,7 +141,7 @@ def record_file(folder: Any, quick: bool) -> Path:
     return Path(folder) / (QUICK_FILE if quick else FILE)
 
 
-def read_records(folder: Any, quick: bool = False) -> list[Record]:
+def read_records(folder: Any, quick: bool = False) -> list[TrialRecord]:
     """Read what an experiment has recorded, without running anything.
 
     Parameters
@@ -166,12 +166,12 @@ def read_records(folder: Any, quick: bool = False) -> list[Record]:
     >>> import tempfile
     >>> from covey.datasets import make_spirals
     >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.records import Fit, read_records
+    >>> from covey.experiments.records import Trial, read_records
     >>> from covey.experiments.runner import run
     >>> from covey.experiments.specs import Problem, Split
     >>> problem = Problem(lambda seed, data_home: Split(*make_spirals(random_state=0), *make_spirals(random_state=1)))
     >>> folder = tempfile.mkdtemp()
-    >>> made = run(folder, [Fit("spirals", "random-5%", 0)], problems={"spirals": problem}, methods=METHODS)
+    >>> made = run(folder, [Trial("spirals", "random-5%", 0)], problems={"spirals": problem}, methods=METHODS)
     >>> read_records(folder) == made, read_records(folder, quick=True)
     (True, [])
     """
@@ -179,10 +179,10 @@ def read_records(folder: Any, quick: bool = False) -> list[Record]:
     if not path.exists():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
-    return [Record(**record) for line in lines for record in json.loads(line)]
+    return [TrialRecord(**record) for line in lines for record in json.loads(line)]
 
 
-def append(path: Path, records: list[Record]) -> None:
+def append(path: Path, records: list[TrialRecord]) -> None:
     """Write a line with the records of one fit; it is on disk when this returns."""
     with of_file(path), path.open("a", encoding="utf-8") as file:
         file.write(json.dumps([asdict(record) for record in records]) + "\n")

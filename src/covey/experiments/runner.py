@@ -30,8 +30,8 @@ import numpy as np
 from covey.classifier import NearestPrototypeClassifier
 from covey.displays.report import Report, Section
 from covey.experiments.limited import TimeUpError, at_most
-from covey.experiments.records import EXAMPLES, Fit, Record, append, mend, read_records, record_file
-from covey.experiments.specs import Method, Problem, Results, Spec, Split
+from covey.experiments.records import EXAMPLES, Trial, TrialRecord, append, mend, read_records, record_file
+from covey.experiments.specs import Problem, Results, SelectorFactory, Spec, Split
 from covey.prototype import Prototype
 from covey.runtime.progress import progress
 
@@ -52,15 +52,15 @@ class Completion(Enum):
 
 def run(
     folder: Any,
-    fits: Iterable[Fit],
+    fits: Iterable[Trial],
     *,
     problems: Mapping[str, Problem],
-    methods: Mapping[str, Method],
+    methods: Mapping[str, SelectorFactory],
     quick: bool = False,
     data_home: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> list[Record]:
+) -> list[TrialRecord]:
     """Try methods on problems, and record what each of them did.
 
     In each fit, a method selects representatives of the clusters, and the nearest one of them classifies the queries.
@@ -81,7 +81,7 @@ def run(
     data_home : path, optional
         Where the loaders of data sets look first.
     n_jobs : int or None, default=None
-        The number of threads or processes, which is passed to `Method.make`.
+        The number of threads or processes, which is passed to `SelectorFactory.make`.
     verbose : int, default=0
         1 shows a progress bar on a terminal. Every fit is logged in any case.
 
@@ -110,13 +110,13 @@ def run(
     >>> import tempfile
     >>> from covey.datasets import make_spirals
     >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.records import Fit
+    >>> from covey.experiments.records import Trial
     >>> from covey.experiments.runner import run
     >>> from covey.experiments.specs import Problem, Split
     >>> def spirals(seed, data_home):
     ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
     >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
-    >>> folder, fits = tempfile.mkdtemp(), [Fit("spirals", "CRS-k5", 0), Fit("spirals", "CRS-k10", 0)]
+    >>> folder, fits = tempfile.mkdtemp(), [Trial("spirals", "CRS-k5", 0), Trial("spirals", "CRS-k10", 0)]
     >>> records = run(folder, fits, problems=problems, methods=METHODS)
     >>> [(record.method, record.cluster, record.selected) for record in records]
     [('CRS-k5', '0', 13), ('CRS-k5', '1', 13), ('CRS-k10', '0', 8), ('CRS-k10', '1', 9)]
@@ -127,7 +127,7 @@ def run(
     file = record_file(folder, quick)
     mend(file)
     asked = set(fits)
-    left = _in_order(asked - {record.fit for record in read_records(folder, quick)}, problems, methods)
+    left = _in_order(asked - {record.trial for record in read_records(folder, quick)}, problems, methods)
     split_of = lru_cache(1)(lambda name, seed: problems[name].split(seed, data_home, quick))
     with progress("experiments", len(left), "fits", shown=verbose > 0) as bar:
         for number, fit in enumerate(left, start=1):
@@ -138,14 +138,14 @@ def run(
             append(file, records)
             bar.advance()
             logger.info("%d of %d: %s, %s, seed %d, fitted in %.1f s", number, len(left), *fit, records[0].seconds)
-    found = [with_k(record, methods) for record in read_records(folder, quick) if record.fit in asked]
+    found = [with_k(record, methods) for record in read_records(folder, quick) if record.trial in asked]
     place = {fit: at for at, fit in enumerate(_in_order(asked, problems, methods))}
-    return sorted(found, key=lambda record: place[record.fit])
+    return sorted(found, key=lambda record: place[record.trial])
 
 
 def run_within(
     folder: Any,
-    groups: Sequence[Sequence[Fit]],
+    groups: Sequence[Sequence[Trial]],
     until: float,
     *,
     kinds: Sequence[str] | None = None,
@@ -174,9 +174,9 @@ def run_within(
     return completions
 
 
-def _run_group(folder: Any, group: Sequence[Fit], until: float, share: float, options: dict[str, Any]) -> Completion:
+def _run_group(folder: Any, group: Sequence[Trial], until: float, share: float, options: dict[str, Any]) -> Completion:
     """Do the fits of a group, as far as there is time."""
-    recorded = {record.fit for record in read_records(folder)}
+    recorded = {record.trial for record in read_records(folder)}
     left = [fit for fit in group if fit not in recorded]
     taken: list[float] = []
     begun = len(left) < len(group)
@@ -203,7 +203,7 @@ def report(
     title: str,
     summary: Sequence[str],
     problems: Mapping[str, Problem],
-    methods: Mapping[str, Method],
+    methods: Mapping[str, SelectorFactory],
     seeds: int,
     quick: bool = False,
     data_home: Any = None,
@@ -233,7 +233,7 @@ def report(
     data_home : path, optional
         Where the loaders of data sets look first.
     n_jobs : int or None, default=None
-        The number of threads or processes, which is passed to `Method.make`.
+        The number of threads or processes, which is passed to `SelectorFactory.make`.
     verbose : int, default=0
         1 shows progress bars on a terminal.
 
@@ -255,7 +255,7 @@ def report(
     --------
     >>> import tempfile
     >>> from covey.datasets import make_spirals
-    >>> from covey.displays.table import Column, Table
+    >>> from covey.displays.table import TableColumn, Table
     >>> from covey.experiments.paper.methods import METHODS
     >>> from covey.experiments.runner import report
     >>> from covey.experiments.specs import Problem, Spec, Split
@@ -265,7 +265,7 @@ def report(
     >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
     >>> def shares(results):
     ...     rows = [(row.method, row.percentage) for row in summarise(results.records, results.problems)]
-    ...     yield Table("shares", [Column("method"), Column("selected, %", ".1f")], rows)
+    ...     yield Table("shares", [TableColumn("method"), TableColumn("selected, %", ".1f")], rows)
     >>> specs = [Spec("Shares", "Means of two seeds.", shares, ("spirals",), ("CRS-k5", "CRS-k10"))]
     >>> options = {"problems": problems, "methods": METHODS, "seeds": 2}
     >>> made = report(tempfile.mkdtemp(), specs, title="Spirals", summary=["A small experiment."], **options)
@@ -289,20 +289,20 @@ def report(
         for spec, wanted in zip(specs, map(set, fits), strict=True):
             bar.note(spec.title)
             own = {name: problems[name] for name in spec.problems if name in problems}
-            results = Results([record for record in records if record.fit in wanted], own, split_of)
+            results = Results([record for record in records if record.trial in wanted], own, split_of)
             parts = tuple(spec.show(results))
             sections += [Section(spec.title, spec.note, parts, spec.folded)] if parts else []
             bar.advance()
     return Report(title, summary, sections)
 
 
-def _in_order(fits: set[Fit], problems: Mapping[str, Problem], methods: Mapping[str, Method]) -> list[Fit]:
+def _in_order(fits: set[Trial], problems: Mapping[str, Problem], methods: Mapping[str, SelectorFactory]) -> list[Trial]:
     """The fits in the order of problems, seeds and methods, so that the same split serves fits in a row."""
     problem_at, method_at = ({name: at for at, name in enumerate(names)} for names in (problems, methods))
     return sorted(fits, key=lambda fit: (problem_at[fit.problem], fit.seed, method_at[fit.method]))
 
 
-def _measure(fit: Fit, method: Method, selector: Any, split: Split) -> list[Record]:
+def _measure(fit: Trial, method: SelectorFactory, selector: Any, split: Split) -> list[TrialRecord]:
     """Select representatives, classify the queries by them, and record both for each cluster."""
     start = time.perf_counter()
     model = NearestPrototypeClassifier(selector).fit(split.X, split.y)
@@ -323,7 +323,7 @@ def _measure(fit: Fit, method: Method, selector: Any, split: Split) -> list[Reco
         hits = int(answers[at])
         homogeneity = float(prototype.homogeneity)
         records.append(
-            Record(
+            TrialRecord(
                 fit.problem,
                 fit.method,
                 str(label),
@@ -364,7 +364,7 @@ def _listed(prototype: Prototype) -> list[list[int]]:
     return np.column_stack([prototype.indices, counts])[order].tolist()
 
 
-def with_k(record: Record, methods: Mapping[str, Method]) -> Record:
+def with_k(record: TrialRecord, methods: Mapping[str, SelectorFactory]) -> TrialRecord:
     """The record; if it was written before records held k and its curve, with those of its method."""
     if record.curve is not None or record.method not in methods:
         return record

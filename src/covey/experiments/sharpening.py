@@ -6,12 +6,12 @@ It has a module of its own, so that experiments without it do not import `covey.
 from typing import Any
 
 from covey.experiments.names import SHARPENED_CURVE
-from covey.experiments.specs import Method
+from covey.experiments.specs import SelectorFactory
 from covey.selectors.crs import CRS
 from covey.selectors.sharpened import Sharpened
 
 
-def sharpened(k: int, **options: Any) -> Method:
+def sharpened(k: int, **options: Any) -> SelectorFactory:
     """CRS with k neighbors, sharpened; the options go to `covey.Sharpened`. CRS is fitted as `crs` fits it.
 
     Examples
@@ -25,4 +25,4 @@ def sharpened(k: int, **options: Any) -> Method:
         inner = CRS(k, similarity=similarity, random_state=seed, n_jobs=n_jobs)
         return Sharpened(inner, random_state=seed, n_jobs=n_jobs, **options)
 
-    return Method(make, k=k, curve=SHARPENED_CURVE)
+    return SelectorFactory(make, k=k, curve=SHARPENED_CURVE)

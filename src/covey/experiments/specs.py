@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.displays.report import Card
-from covey.experiments.records import Fit, Record
+from covey.experiments.records import Trial, TrialRecord
 from covey.similarity.inputs import take_rows
 
 QUICK = 100
@@ -21,7 +21,7 @@ QUICK_SEEDS = 5
 
 
 @dataclass(frozen=True)
-class Method:
+class SelectorFactory:
     """A way to select representatives that an experiment tries.
 
     Attributes
@@ -41,8 +41,8 @@ class Method:
 
     >>> import covey
     >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.specs import Method
-    >>> third = Method(lambda similarity, seed, n_jobs: covey.RandomSelector(1 / 3, random_state=seed))
+    >>> from covey.experiments.specs import SelectorFactory
+    >>> third = SelectorFactory(lambda similarity, seed, n_jobs: covey.RandomSelector(1 / 3, random_state=seed))
     >>> third.make("cosine", 7, None).random_state
     7
     >>> METHODS["CRS-k15"].make("euclidean", 0, None)
@@ -186,19 +186,19 @@ class Results:
     --------
     This function shows how much of the data each method has selected:
 
-    >>> from covey.displays.table import Column, Table
-    >>> from covey.experiments.records import Record
+    >>> from covey.displays.table import TableColumn, Table
+    >>> from covey.experiments.records import TrialRecord
     >>> from covey.experiments.specs import Results
     >>> from covey.experiments.tables import summarise
     >>> def shares(results):
     ...     rows = [(row.method, row.percentage) for row in summarise(results.records, results.problems)]
-    ...     yield Table("shares", [Column("method"), Column("selected, %", ".1f")], rows)
-    >>> record = Record("iris", "CRS-k10", "setosa", 0, 50, 6, 1.0, 1.0, None, 1225, 1.0, 0.1, {"setosa": 9}, [])
+    ...     yield Table("shares", [TableColumn("method"), TableColumn("selected, %", ".1f")], rows)
+    >>> record = TrialRecord("iris", "CRS-k10", "setosa", 0, 50, 6, 1.0, 1.0, None, 1225, 1.0, 0.1, {"setosa": 9}, [])
     >>> [table.cells() for table in shares(Results([record], {}, None))]
     [[['CRS-k10', '12.0']]]
     """
 
-    records: list[Record]
+    records: list[TrialRecord]
     problems: Mapping[str, Problem]
     split: Callable[[str, int], Split]
 
@@ -246,8 +246,8 @@ class Spec:
     folded: bool = False
 
     def fits(
-        self, problems: Mapping[str, Problem], methods: Mapping[str, Method], seeds: int, quick: bool = False
-    ) -> Iterator[Fit]:
+        self, problems: Mapping[str, Problem], methods: Mapping[str, SelectorFactory], seeds: int, quick: bool = False
+    ) -> Iterator[Trial]:
         """The fits that the section needs, on those of its problems that are there.
 
         Where neither the split nor the method depends on the seed, there is one fit.
@@ -271,7 +271,7 @@ class Spec:
         for problem in (name for name in self.problems if name in problems):
             for method in self.methods:
                 drawn = problems[problem].drawn or methods[method].drawn
-                yield from (Fit(problem, method, seed) for seed in range(n if drawn else 1))
+                yield from (Trial(problem, method, seed) for seed in range(n if drawn else 1))
 
 
 def _draw(labels: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[np.intp]:

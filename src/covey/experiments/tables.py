@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.displays.table import Column, Table
-from covey.experiments.records import Record
+from covey.displays.table import Table, TableColumn
+from covey.experiments.records import TrialRecord
 from covey.experiments.specs import Problem, Results
 
 MEASURED = (
@@ -20,7 +20,11 @@ MEASURED = (
 SCORES = ("F1", "precision", "recall")
 MOST_CLUSTERS = 30
 """How many clusters `by_cluster` shows at most."""
-PRECISION, RECALL, SHARE = Column("precision", ".3f"), Column("recall", ".3f"), Column("selected, %", ".2f")
+PRECISION, RECALL, SHARE = (
+    TableColumn("precision", ".3f"),
+    TableColumn("recall", ".3f"),
+    TableColumn("selected, %", ".2f"),
+)
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,10 @@ class Row:
 
     Examples
     --------
-    >>> from covey.experiments.records import Record
+    >>> from covey.experiments.records import TrialRecord
     >>> from covey.experiments.tables import summarise
     >>> def record(seed, n_selected):
-    ...     return Record("iris", "CRS-k5", "setosa", seed, 50, n_selected, 1.0, 1.0, None, 1225, 1.0, 0.1, {}, [])
+    ...     return TrialRecord("iris", "CRS-k5", "setosa", seed, 50, n_selected, 1.0, 1.0, None, 1225, 1.0, 0.1, {}, [])
     >>> [row] = summarise([record(0, 6), record(1, 7), record(2, 8)], {})
     >>> row.percentage, row.spread, row.n_seeds
     (14.0, (0.0, 0.0, 2.0), 3)
@@ -87,7 +91,7 @@ class Row:
     n_seeds: int = 1
 
 
-def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> list[Row]:
+def summarise(records: Iterable[TrialRecord], problems: Mapping[str, Problem]) -> list[Row]:
     """Sum up what was recorded: one row for each method on each problem.
 
     Parameters
@@ -109,21 +113,21 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> lis
     >>> import tempfile
     >>> from covey.datasets import make_spirals
     >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.records import Fit
+    >>> from covey.experiments.records import Trial
     >>> from covey.experiments.runner import run
     >>> from covey.experiments.specs import Problem, Split
     >>> from covey.experiments.tables import summarise
     >>> def spirals(seed, data_home):
     ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
     >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
-    >>> fits = [Fit("spirals", method, seed) for method in ("CRS-k5", "full-100%") for seed in range(3)]
+    >>> fits = [Trial("spirals", method, seed) for method in ("CRS-k5", "full-100%") for seed in range(3)]
     >>> records = run(tempfile.mkdtemp(), fits, problems=problems, methods=METHODS)
     >>> for row in summarise(records, problems):
     ...     print(f"{row.method}: {row.percentage:.0f} % selected, F1 {row.f1:.2f}")
     full-100%: 100 % selected, F1 1.00
     CRS-k5: 13 % selected, F1 0.99
     """
-    by_fit: dict[tuple[str, str], dict[int, list[Record]]] = {}
+    by_fit: dict[tuple[str, str], dict[int, list[TrialRecord]]] = {}
     for record in records:
         by_fit.setdefault((record.problem, record.method), {}).setdefault(record.seed, []).append(record)
     rows = []
@@ -156,7 +160,7 @@ def summarise(records: Iterable[Record], problems: Mapping[str, Problem]) -> lis
     return rows
 
 
-def by_seed(records: Iterable[Record]) -> NDArray[np.float64]:
+def by_seed(records: Iterable[TrialRecord]) -> NDArray[np.float64]:
     """Precision, recall and F1 of a method on a problem: means over clusters, one row for each seed."""
     scores: dict[int, list[tuple[float, float, float]]] = {}
     for r in records:
@@ -180,7 +184,7 @@ def _spread(values: Sequence[float]) -> float:
     return stdev(values) if len(values) > 1 else 0.0
 
 
-def each_once(records: Iterable[Record], what: str) -> list[Any]:
+def each_once(records: Iterable[TrialRecord], what: str) -> list[Any]:
     """The methods, the clusters or the seeds of the records, each once, in the order in which they first come.
 
     Examples
@@ -192,14 +196,14 @@ def each_once(records: Iterable[Record], what: str) -> list[Any]:
     return list(dict.fromkeys(getattr(record, what) for record in records))
 
 
-def _n_pairs(record: Record) -> float:
+def _n_pairs(record: TrialRecord) -> float:
     """How many pairs the cluster has. Both directions count if the similarity is asymmetric: the scan rate knows it."""
     return record.n_evaluations / record.scan_rate if record.scan_rate else record.size * (record.size - 1) / 2
 
 
-def titled(whose: str, column: Column) -> Column:
+def titled(whose: str, column: TableColumn) -> TableColumn:
     """The same column, but its title says whose numbers it holds."""
-    return Column(f"{whose}: {column.title}", column.form)
+    return TableColumn(f"{whose}: {column.title}", column.form)
 
 
 def methods_table(results: Results, marked: str | None = None) -> Iterable[Table]:
@@ -217,7 +221,7 @@ def methods_table(results: Results, marked: str | None = None) -> Iterable[Table
         yield Table("methods", [column for column, _ in shown], lines, marked=at)
 
 
-def _shown(beside_paper: bool) -> list[tuple[Column, Callable[[Row], Any]]]:
+def _shown(beside_paper: bool) -> list[tuple[TableColumn, Callable[[Row], Any]]]:
     """The columns of `methods_table`, each with what it shows of a row."""
 
     def spread(value: Callable[[Row], float], spread: Callable[[Row], float]) -> Callable[[Row], Any]:
@@ -231,10 +235,10 @@ def _shown(beside_paper: bool) -> list[tuple[Column, Callable[[Row], Any]]]:
         (PRECISION, spread(lambda row: row.precision, lambda row: row.spread[0]), 0),
         (RECALL, spread(lambda row: row.recall, lambda row: row.spread[1]), 1),
     ]
-    columns: list[tuple[Column, Callable[[Row], Any]]] = [
-        (Column("data"), lambda row: row.problem),
-        (Column("method"), lambda row: row.method),
-        (Column("F1", ".3f", spread=True), spread(lambda row: row.f1, lambda row: row.f1_spread)),
+    columns: list[tuple[TableColumn, Callable[[Row], Any]]] = [
+        (TableColumn("data"), lambda row: row.problem),
+        (TableColumn("method"), lambda row: row.method),
+        (TableColumn("F1", ".3f", spread=True), spread(lambda row: row.f1, lambda row: row.f1_spread)),
     ]
     for column, value, place in measured:
         columns.append((replace(column, spread=True), value))
@@ -242,9 +246,9 @@ def _shown(beside_paper: bool) -> list[tuple[Column, Callable[[Row], Any]]]:
             columns.append((titled("paper", column), paper(place)))
     return [
         *columns,
-        (Column("scan rate", ".3f"), lambda row: row.scan_rate),
-        (Column("evaluations", ",.0f"), lambda row: row.n_evaluations),
-        (Column("fit, s", ".3f"), lambda row: row.seconds),
+        (TableColumn("scan rate", ".3f"), lambda row: row.scan_rate),
+        (TableColumn("evaluations", ",.0f"), lambda row: row.n_evaluations),
+        (TableColumn("fit, s", ".3f"), lambda row: row.seconds),
     ]
 
 
@@ -263,28 +267,30 @@ def by_cluster(results: Results) -> Iterable[Table]:
     worst = sorted(clusters, key=lambda cluster: scores[methods[0], cluster][0][0])[:MOST_CLUSTERS]
     if not clusters or scores[methods[0], worst[0]][0][0] == 1:
         return
-    titles = [Column(f"{method}: {score}", ".3f", spread=True) for method in methods for score in SCORES]
+    titles = [TableColumn(f"{method}: {score}", ".3f", spread=True) for method in methods for score in SCORES]
     rows = [
         (cluster, sizes[cluster], *(own for method in methods for own in scores[method, cluster])) for cluster in worst
     ]
     some = (
         "" if len(worst) == len(clusters) else f"Of {len(clusters)} clusters, the {MOST_CLUSTERS} with the lowest F1."
     )
-    yield Table("clusters", [Column("cluster"), Column("objects to select from", ".0f"), *titles], rows, some)
+    yield Table("clusters", [TableColumn("cluster"), TableColumn("objects to select from", ".0f"), *titles], rows, some)
 
 
-def _scores(records: Iterable[Record]) -> list[tuple[float, float]]:
+def _scores(records: Iterable[TrialRecord]) -> list[tuple[float, float]]:
     """F1, precision and recall of a method for a cluster: the mean over seeds, and the standard deviation."""
     own = [(_f1(r), r.precision, r.recall) for r in records]
     return [(fmean(values), _spread(values)) for values in zip(*own, strict=True)]
 
 
-def _f1(record: Record) -> float:
+def _f1(record: TrialRecord) -> float:
     total = record.precision + record.recall
     return 2 * record.precision * record.recall / total if total else 0.0
 
 
-def records_table(records: Iterable[Record]) -> Table:
+def records_table(records: Iterable[TrialRecord]) -> Table:
     """The records themselves, without those of their values that do not fit into a cell."""
-    names = [f.name for f in fields(Record) if f.name not in ("predicted", "representatives", "mistaken")]
-    return Table("records", [Column(name) for name in names], [[getattr(r, name) for name in names] for r in records])
+    names = [f.name for f in fields(TrialRecord) if f.name not in ("predicted", "representatives", "mistaken")]
+    return Table(
+        "records", [TableColumn(name) for name in names], [[getattr(r, name) for name in names] for r in records]
+    )

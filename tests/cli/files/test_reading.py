@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from covey.cli.files.dialect import Style
+from covey.cli.files.dialect import Dialect
 from covey.cli.files.reading import blocks, read
 from covey.exceptions import FileFormatError
 from covey.storage.compression import PACKED, open_packed
@@ -167,13 +167,13 @@ def test_a_packed_file_may_unpack_to_what_its_size_justifies(folder):
 
 def test_options_that_a_file_would_ignore_are_refused(folder):
     np.savez("x.npz", X=np.ones((2, 2)))
-    for reader in (read, lambda path, style: list(blocks(path, style=style))):
+    for reader in (read, lambda path, dialect: list(blocks(path, dialect=dialect))):
         with pytest.raises(ValueError, match="leave out --columns"):
-            reader("x.npz", style=Style(["a"]))
+            reader("x.npz", dialect=Dialect(["a"]))
 
 
 def test_a_checked_style_keeps_all_that_was_said():
-    said = Style(["a", "b"], "tab", "comma", "utf-8", "sheet", numbered=True)
+    said = Dialect(["a", "b"], "tab", "comma", "utf-8", "sheet", numbered=True)
     assert all(getattr(said, field.name) for field in fields(said))
     assert said.checked() == replace(said, delimiter="\t", decimal=",")
 

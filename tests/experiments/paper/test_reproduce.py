@@ -12,7 +12,7 @@ from covey.experiments import specs
 from covey.experiments.paper.methods import METHODS
 from covey.experiments.paper.problems import PROBLEMS
 from covey.experiments.paper.specs import PAPER
-from covey.experiments.records import QUICK_FILE, Fit, read_records
+from covey.experiments.records import QUICK_FILE, Trial, read_records
 from covey.experiments.runner import run as run_fits
 from covey.experiments.specs import Split
 from covey.experiments.tables import summarise
@@ -103,7 +103,7 @@ def test_newsgroups_as_good_as_the_paper_with_fewer_objects(newsgroups, tmp_path
     train, test = newsgroups
     split = Split(train.data, train.target, test.data, test.target)
     problems = {name: replace(PROBLEMS[name], load=lambda seed, data_home: split)}
-    (row,) = summarise(run_fits(tmp_path, [Fit(name, "CRS-k10", 0)], problems=problems, methods=METHODS), problems)
+    (row,) = summarise(run_fits(tmp_path, [Trial(name, "CRS-k10", 0)], problems=problems, methods=METHODS), problems)
     assert 5 < row.percentage < 6
     assert row.precision >= 0.54
     assert row.recall >= 0.52

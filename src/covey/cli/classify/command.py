@@ -108,7 +108,7 @@ def classify(
     log_to_terminal(running.quiet)
     if source.path == answering.model == STANDARD:
         raise MisuseError("DATA and --model cannot both be standard input; pass one of them as a file.")
-    if source.hosts and (source.path == STANDARD or parts.more or source.style.given() or source.missing):
+    if source.hosts and (source.path == STANDARD or parts.more or source.dialect.given() or source.missing):
         raise MisuseError("--hosts takes one log file; leave out options about how tables are read.")
     path, *more = [source.path] if source.hosts else expanded([source.path, *(parts.more or ())])
     source, parts = replace(source, path=path), replace(parts, more=more)
@@ -168,7 +168,7 @@ def _classify(
     without = missing_bars(model.classifier) if answering.lowest == "calibrated" else None
     if without is not None:
         logger.warning(without)
-    numbers = model.recipe.settings.numbers if kind.facts.is_typed else []
+    numbers = model.recipe.settings.numbers if kind.traits.is_typed else []
     must_score = answering.scores is not None
     examiner = Examiner(
         model.data,
@@ -212,7 +212,7 @@ def _blocks(source: Input, more: Sequence[str], model: "Model", label: str | Non
         more=more,
         labels=label,
         base=recipe.settings.base,
-        style=source.style,
+        dialect=source.dialect,
         most_rows=recipe.most_rows,
     )
 

@@ -30,8 +30,8 @@ from covey.experiments import confusions, curves, figures, tables
 from covey.experiments.confusions import confusion
 from covey.experiments.curves import chance
 from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SHARPENED_CURVE, SPARSE
-from covey.experiments.records import Record
-from covey.experiments.specs import Method, Spec
+from covey.experiments.records import TrialRecord
+from covey.experiments.specs import SelectorFactory, Spec
 from covey.experiments.tables import Row, by_seed, standard_error, summarise
 from covey.runtime.wording import percent
 
@@ -107,7 +107,7 @@ class Outcome:
     share: float
 
     @classmethod
-    def of(cls, words: str, records: Sequence[Record]) -> Self:
+    def of(cls, words: str, records: Sequence[TrialRecord]) -> Self:
         """Sum up the records of a method."""
         share = sum(record.selected for record in records) / sum(record.size for record in records)
         return cls(words, by_seed(records)[:, 2].tolist(), share)
@@ -124,13 +124,13 @@ class Outcome:
 
 
 def recommend(
-    records: Sequence[Record], candidates: Mapping[str, Candidate], n_similarities: int = 1
+    records: Sequence[TrialRecord], candidates: Mapping[str, Candidate], n_similarities: int = 1
 ) -> Recommendation | None:
     """Recommend one of the candidates, which are given by the names of methods, or say why none can be.
 
     None if no candidate was tried. The records are under the best of `n_similarities` that were tried.
     """
-    methods: dict[str, list[Record]] = {}
+    methods: dict[str, list[TrialRecord]] = {}
     for record in records:
         methods.setdefault(record.method, []).append(record)
     tried = {name: own for name, own in methods.items() if name in candidates}
@@ -206,7 +206,7 @@ def _nothing_found(others: Sequence[str], n_similarities: int) -> str:
     )
 
 
-def chance_of(records: Sequence[Record]) -> float:
+def chance_of(records: Sequence[TrialRecord]) -> float:
     """Return how likely answers agree with the labels this often if they have nothing to do with them.
 
     All answers of a method are put into one table of labels against answers. The number of answers that agree is nearly
@@ -245,7 +245,7 @@ class Advice:
     sentences: Sequence[str] = ()
 
 
-def judge(records: Sequence[Record], found: Recommendation, command: str | None) -> Verdict:
+def judge(records: Sequence[TrialRecord], found: Recommendation, command: str | None) -> Verdict:
     """Return what the comparison comes to, for the top of the report."""
     if found.method is None:
         return Verdict("No method can be recommended.", [("Why", _capital(found.reason))], recommends=False)
@@ -276,7 +276,7 @@ def _how_good(rows: Mapping[str, Row], found: Recommendation, guessed: float) ->
     return f"Its F1 is {rows[found.method or ''].f1:.3f}{flattered}; {', and '.join(others)}."
 
 
-def _how_sure(records: Sequence[Record], found: Recommendation) -> list[str]:
+def _how_sure(records: Sequence[TrialRecord], found: Recommendation) -> list[str]:
     """Return how the recommended method compares with all objects and with its rival; nothing of a single fold."""
     ours = _f1_by_fold(records, found.method)
     others = {"all objects": _f1_by_fold(records, ALL), found.rival: _f1_by_fold(records, found.runner_up)}
@@ -285,7 +285,7 @@ def _how_sure(records: Sequence[Record], found: Recommendation) -> list[str]:
     return [*told, FOLDS_OVERLAP] if any(theirs != ours for theirs in tried.values()) else told
 
 
-def _f1_by_fold(records: Sequence[Record], method: str | None) -> list[float]:
+def _f1_by_fold(records: Sequence[TrialRecord], method: str | None) -> list[float]:
     """Return the F1 of a method in each fold; nothing if the method was not tried."""
     own = [record for record in records if record.method == method]
     return [float(f1) for f1 in by_seed(own)[:, 2]] if own else []
@@ -303,7 +303,7 @@ def _compared(other: str, ours: Sequence[float], theirs: Sequence[float]) -> str
     return f"Its F1 is clearly {'above' if found.mean > 0 else 'below'} that of {other} ({interval})."
 
 
-def _cost(row: Row, records: Sequence[Record]) -> str:
+def _cost(row: Row, records: Sequence[TrialRecord]) -> str:
     """Return what the recommended method keeps and computes, on average over folds."""
     n_folds = len({record.seed for record in records})
     kept, size = (round(sum(getattr(r, name) for r in records) / n_folds) for name in ("selected", "size"))
@@ -338,7 +338,7 @@ more would be too small to read."""
 class Chosen:
     """The methods to compare by name, and those of them that can be recommended."""
 
-    methods: dict[str, Method]
+    methods: dict[str, SelectorFactory]
     candidates: dict[str, Candidate]
 
     def in_order(self, sizes: Sequence[int], n_folds: int) -> list[str]:

@@ -32,7 +32,7 @@ from covey.experiments.names import (
     crs_name,
     sharpened_name,
 )
-from covey.experiments.records import Record
+from covey.experiments.records import TrialRecord
 from covey.experiments.sharpening import sharpened
 
 
@@ -77,7 +77,7 @@ def choose_methods(names: Sequence[str], ks: Sequence[int]) -> Chosen:
     return Chosen(methods | {CHOICES[name]: BASELINES[CHOICES[name]] for name in names if name in CHOICES}, candidates)
 
 
-def advise(records: Sequence[Record], chosen: Chosen, source: Source, n_similarities: int) -> Advice:
+def advise(records: Sequence[TrialRecord], chosen: Chosen, source: Source, n_similarities: int) -> Advice:
     """Return the method that is recommended, if one is, why, how sure that is, what it costs, and how to select by it.
 
     The records are under the best of `n_similarities` that were tried, which the options name.

@@ -25,7 +25,7 @@ from covey.cli.options import Source
 from covey.cli.terminal import say
 from covey.experiments.methods import crs
 from covey.experiments.names import crs_name
-from covey.experiments.records import Fit, Record, read_records
+from covey.experiments.records import Trial, TrialRecord, read_records
 from covey.experiments.runner import Completion, run, run_within
 from covey.experiments.specs import Problem, Split
 from covey.experiments.tables import summarise
@@ -189,7 +189,7 @@ def _try(contest: Contest, ways: Sequence[Way], folder: Path, until: float | Non
     prepared = {str(way): prepare(block, way.of(contest.asked), False, warn=False) for way in ways}
     problems = {name: cross_validation(own, None, n_folds, TRIAL_SEED) for name, own in prepared.items()}
     method = crs_name(USUAL_K)
-    groups = [[Fit(name, method, fold) for fold in range(n_folds)] for name in problems]
+    groups = [[Trial(name, method, fold) for fold in range(n_folds)] for name in problems]
     options: Any = {"problems": problems, "methods": {method: crs(USUAL_K)}, **running}
     completions = run_within(folder, groups, math.inf if until is None else until, **options)
     done = [group for group, completion in zip(groups, completions, strict=True) if completion is Completion.DONE]
@@ -226,14 +226,14 @@ class Late:
 
 def run_methods(
     contest: Contest, chosen: Chosen, folder: Path, until: float | None, **running: Any
-) -> tuple[list[Record], Late]:
+) -> tuple[list[TrialRecord], Late]:
     """Cross-validate the methods; return the records of those that are done, and which others there was no time for.
 
     Without a time `until` which work may go on, all are done.
     """
     n_folds = contest.n_folds
     options: Any = {"problems": {contest.name: contest.problem}, "methods": chosen.methods, **running}
-    folds = {method: [Fit(contest.name, method, fold) for fold in range(n_folds)] for method in chosen.methods}
+    folds = {method: [Trial(contest.name, method, fold) for fold in range(n_folds)] for method in chosen.methods}
     completions = dict.fromkeys(folds, Completion.DONE)
     if until is None:
         _run_first_fold(folder, folds, n_folds, options)
@@ -252,7 +252,7 @@ def run_methods(
     return records, Late(begun, not_tried)
 
 
-def _run_first_fold(folder: Path, folds: Mapping[str, Sequence[Fit]], n_folds: int, options: Any) -> None:
+def _run_first_fold(folder: Path, folds: Mapping[str, Sequence[Trial]], n_folds: int, options: Any) -> None:
     """Do the first fold of all methods, and say how long all folds will take, if that is long."""
     n_before = len(read_records(folder))
     start = time.monotonic()

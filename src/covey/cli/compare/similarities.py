@@ -20,7 +20,7 @@ from covey.cli.files.block import Block
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Source
 from covey.displays.report import Section
-from covey.displays.table import Column, Table
+from covey.displays.table import Table, TableColumn
 from covey.experiments.names import crs_name
 from covey.experiments.tables import Row
 
@@ -190,12 +190,12 @@ def section(tried: Tried, n_folds: int) -> Section:
         f"{best if len(tried.ways) > 1 else only} ± is the standard deviation over folds."
     )
     columns = [
-        Column("similarity"),
-        Column("F1", ".3f", spread=True),
-        Column("precision", ".3f"),
-        Column("recall", ".3f"),
+        TableColumn("similarity"),
+        TableColumn("F1", ".3f", spread=True),
+        TableColumn("precision", ".3f"),
+        TableColumn("recall", ".3f"),
     ]
-    columns += [Column("selected, %", ".2f"), Column("scan rate", ".3f")]
+    columns += [TableColumn("selected, %", ".2f"), TableColumn("scan rate", ".3f")]
     lines = [
         (str(way), (row.f1, row.f1_spread), row.precision, row.recall, row.percentage, row.scan_rate)
         for way, row in tried.ways

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from covey.cli.files.block import Block, name_of
-from covey.cli.files.dialect import Style
+from covey.cli.files.dialect import Dialect
+from covey.cli.files.input import ReadOptions, check_names, open_input
 from covey.cli.files.json import as_json, plain_text, plain_values
-from covey.cli.files.opening import How, check_names, open_input
 from covey.exceptions import FileFormatError
 from covey.runtime.libraries import require
 from covey.storage.text import delimiter_of, undecodable
@@ -20,27 +20,31 @@ FIRST_ROWS = 5
 """How many lines below the header are looked at to find the sign between columns."""
 
 
-def read_delimited(path: str, how: How, delimiter: str | None = None) -> Iterator[Block]:
+def read_delimited(path: str, options: ReadOptions, delimiter: str | None = None) -> Iterator[Block]:
     """Yield the rows of a file in blocks, every value as the text that it is.
 
     If nobody says the delimiter, the header and the lines below it do.
     """
     pandas = require("pandas", "cli")
     csv.field_size_limit(sys.maxsize)  # a field may hold a long text
-    style = how.style
-    with open_input(path, how) as (file, share):
+    dialect = options.dialect
+    with open_input(path, options) as (file, share):
         n_above, reader = 0, csv.reader([])
         try:
             top, n_above = _first_filled_lines(path, file)
-            delimiter = style.delimiter or delimiter or _delimiter(top, style)
+            delimiter = dialect.delimiter or delimiter or _delimiter(top, dialect)
             reader = _reader(chain(top, file), delimiter)
-            header = list(style.columns) or _numbers(top, delimiter, style) or [name.strip() for name in next(reader)]
-            check_names("--columns" if style.columns else f"{name_of(path)}, line {n_above + reader.line_num}", header)
+            header = (
+                list(dialect.columns) or _numbers(top, delimiter, dialect) or [name.strip() for name in next(reader)]
+            )
+            check_names(
+                "--columns" if dialect.columns else f"{name_of(path)}, line {n_above + reader.line_num}", header
+            )
             rows = _rows(path, reader, len(header), n_above)
-            while part := list(islice(rows, how.n_rows(len(header)))):
+            while part := list(islice(rows, options.n_rows(len(header)))):
                 values, lines = zip(*part, strict=True)
                 frame = pandas.DataFrame(list(values), columns=header, dtype="str")
-                yield Block(path, frame=frame, lines=np.array(lines), share=share(), decimal=style.decimal or ".")
+                yield Block(path, frame=frame, lines=np.array(lines), share=share(), decimal=dialect.decimal or ".")
         except csv.Error as error:
             raise FileFormatError(f"{name_of(path)}, line {n_above + reader.line_num}: {error}.") from error
         except UnicodeError as error:
@@ -57,15 +61,15 @@ def _first_filled_lines(path: str, file: Iterator[str]) -> tuple[list[str], int]
     raise FileFormatError(f"{name_of(path)} is empty.")
 
 
-def _delimiter(top: Sequence[str], style: Style) -> str:
+def _delimiter(top: Sequence[str], dialect: Dialect) -> str:
     """Return the sign between columns, going by the first lines. What stands within numbers separates no columns."""
     below = [line for line in top[1:] if line.strip()]
-    return delimiter_of(top[0], below, style.decimal or "")
+    return delimiter_of(top[0], below, dialect.decimal or "")
 
 
-def _numbers(top: Sequence[str], delimiter: str, style: Style) -> list[str]:
+def _numbers(top: Sequence[str], delimiter: str, dialect: Dialect) -> list[str]:
     """Return numbers from 1 for the columns of a file without a header; none if it has one."""
-    n_columns = len(next(_reader(iter(top), delimiter))) if style.numbered else 0
+    n_columns = len(next(_reader(iter(top), delimiter))) if dialect.numbered else 0
     return [str(number) for number in range(1, n_columns + 1)]
 
 

@@ -1,4 +1,4 @@
-"""How the values of a file are written, as far as the user has to say it."""
+"""The dialect of a file: delimiter, decimal separator, encoding and the like."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -14,17 +14,17 @@ DECIMALS = {"comma": ",", "point": ".", ",": ",", ".": "."}
 
 
 @dataclass(frozen=True)
-class Style:
-    """How the values of a file are written. What is empty or None is found out from the file.
+class Dialect:
+    """How the values of a file are written. What is empty or None is inferred from the file.
 
     Attributes
     ----------
     columns : sequence of str
         Names for the columns of a file that does not name them.
     delimiter : str or None
-        The sign between columns.
+        The character between columns.
     decimal : str or None
-        The sign between the whole and the fraction of a number, a comma or a point.
+        The character between the whole and the fraction of a number, a comma or a point.
     encoding : str or None
         The encoding of a text.
     sheet : str or None
@@ -41,19 +41,19 @@ class Style:
     numbered: bool = False
 
     def checked(self) -> Self:
-        """Return this style with words replaced by what they stand for; refuse what makes no sense."""
+        """Return this dialect with words replaced by what they stand for; refuse what makes no sense."""
         delimiter, decimal = self.delimiter, self.decimal
         if delimiter is not None:
             delimiter = DELIMITERS.get(delimiter.lower(), delimiter)
             if len(delimiter) != 1 or delimiter in '"\r\n' or delimiter.isalnum():
                 known = ", ".join(name for name in DELIMITERS if name.isalpha())
-                raise MisuseError(f"--delimiter must be one sign, or one of {known}, got {delimiter!r}.")
+                raise MisuseError(f"--delimiter must be one character, or one of {known}, got {delimiter!r}.")
         if decimal is not None:
             decimal = DECIMALS.get(decimal)
             if decimal is None:
                 raise MisuseError(f"--decimal must be a comma or a point, got {self.decimal!r}.")
             if delimiter == decimal:
-                raise MisuseError(f"--delimiter and --decimal must be different signs, got {decimal!r} as both.")
+                raise MisuseError(f"--delimiter and --decimal must be different characters, got {decimal!r} as both.")
         if self.encoding is not None and not _is_encoding(self.encoding):
             raise MisuseError(
                 f"--encoding must be the name of an encoding, such as utf-8, utf-16, cp1250 or latin-1, got "

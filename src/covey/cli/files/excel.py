@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from covey.cli.files.block import Block, name_of
-from covey.cli.files.opening import How, as_file, check_names
+from covey.cli.files.input import ReadOptions, as_file, check_names
 from covey.exceptions import FileFormatError
 from covey.runtime.libraries import require
 from covey.storage.archive import check_ratio
@@ -21,7 +21,7 @@ MOST_NAMED = 6
 """How many sheets a message names."""
 
 
-def read_xlsx(path: str, how: How) -> Iterator[Block]:
+def read_xlsx(path: str, options: ReadOptions) -> Iterator[Block]:
     """Yield the rows of a sheet in blocks. Formulas count as the values that Excel has stored for them."""
     pandas, openpyxl = require("pandas", "cli"), require("openpyxl", "cli")
     with as_file(path) as place, open(place, "rb") as file:
@@ -30,10 +30,10 @@ def read_xlsx(path: str, how: How) -> Iterator[Block]:
         with warnings.catch_warnings():  # about styles and extensions, of which nothing is read
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        lines = _filled_lines(_sheet(path, book, how.style.sheet))
+        lines = _filled_lines(_sheet(path, book, options.dialect.sheet))
         header = _header(path, next(lines, None))
         rows = _rows(path, lines, len(header))
-        while part := list(islice(rows, how.n_rows(len(header)))):
+        while part := list(islice(rows, options.n_rows(len(header)))):
             values, numbers = zip(*part, strict=True)
             frame = pandas.DataFrame(list(values), columns=header, dtype=object)
             yield Block(path, frame=frame, lines=np.array(numbers))

@@ -9,7 +9,7 @@ from covey.storage.compression import PACKED
 
 
 @dataclass(frozen=True)
-class Facts:
+class FormatTraits:
     """What the rest of covey has to know about a format.
 
     Attributes
@@ -25,7 +25,7 @@ class Facts:
     is_written : bool
         Whether covey writes such files, too.
     options : tuple of str
-        What of a `Style` says something about such files.
+        What of a `Dialect` says something about such files.
     verdict : str
         What is said about a file that cannot be read.
     """
@@ -40,17 +40,17 @@ class Facts:
 
 
 class Format(StrEnum):
-    """A format of files; its `facts` say what is special about it."""
+    """A format of files; its `traits` say what is special about it."""
 
-    facts: Facts
+    traits: FormatTraits
 
-    csv = "csv", Facts((".csv",), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
-    tsv = "tsv", Facts((".tsv", ".m8"), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
-    jsonl = "jsonl", Facts((".jsonl", ".ndjson"), is_typed=True, options=("encoding",))
-    json = "json", Facts((".json",), is_typed=True, is_written=False, options=("columns", "encoding"))
+    csv = "csv", FormatTraits((".csv",), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
+    tsv = "tsv", FormatTraits((".tsv", ".m8"), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
+    jsonl = "jsonl", FormatTraits((".jsonl", ".ndjson"), is_typed=True, options=("encoding",))
+    json = "json", FormatTraits((".json",), is_typed=True, is_written=False, options=("columns", "encoding"))
     xlsx = (
         "xlsx",
-        Facts(
+        FormatTraits(
             (".xlsx", ".xlsm"),
             is_typed=True,
             is_text=False,
@@ -61,23 +61,23 @@ class Format(StrEnum):
     )
     parquet = (
         "parquet",
-        Facts((".parquet", ".pq"), is_typed=True, is_text=False, verdict="is no Parquet file, or damaged"),
+        FormatTraits((".parquet", ".pq"), is_typed=True, is_text=False, verdict="is no Parquet file, or damaged"),
     )
     npy = (
         "npy",
-        Facts((".npy",), is_table=False, is_text=False, is_written=False, verdict="is no .npy file, or damaged"),
+        FormatTraits((".npy",), is_table=False, is_text=False, is_written=False, verdict="is no .npy file, or damaged"),
     )
-    npz = "npz", Facts((".npz",), is_table=False, is_text=False, verdict="is no .npz file, or damaged")
-    svmlight = "svmlight", Facts((".svmlight", ".svm", ".libsvm"), is_table=False, options=("encoding",))
+    npz = "npz", FormatTraits((".npz",), is_table=False, is_text=False, verdict="is no .npz file, or damaged")
+    svmlight = "svmlight", FormatTraits((".svmlight", ".svm", ".libsvm"), is_table=False, options=("encoding",))
 
-    def __new__(cls, name: str, facts: Facts) -> "Format":
+    def __new__(cls, name: str, traits: FormatTraits) -> "Format":
         member = str.__new__(cls, name)
         member._value_ = name
-        member.facts = facts
+        member.traits = traits
         return member
 
 
-SUFFIXES = {suffix: kind for kind in Format for suffix in kind.facts.suffixes}
+SUFFIXES = {suffix: kind for kind in Format for suffix in kind.traits.suffixes}
 """The format of files with a suffix."""
 NAMES = {str(kind): kind for kind in Format}
 """The formats by their names."""
@@ -101,7 +101,7 @@ def format_of(path: str, named: str | None = None, option: str = "--format") -> 
         suffixes.pop()
     if suffixes and suffixes[-1] in SUFFIXES:
         kind = SUFFIXES[suffixes[-1]]
-        if packed and not kind.facts.is_text:
+        if packed and not kind.traits.is_text:
             raise ValueError(f"{path!r}: {kind} files are packed inside; leave out the last suffix.")
         return kind
     if suffixes and suffixes[-1] == ".xls":
@@ -114,4 +114,4 @@ def format_of(path: str, named: str | None = None, option: str = "--format") -> 
 
 def has_names(path: str, named: str | None = None) -> bool:
     """Return whether the columns of a file have names, going by its format."""
-    return format_of(path, named).facts.is_table
+    return format_of(path, named).traits.is_table

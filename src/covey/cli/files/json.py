@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from covey.cli.files.block import Block, name_of
-from covey.cli.files.opening import How, check_full_enough, check_names, open_input
+from covey.cli.files.input import ReadOptions, check_full_enough, check_names, open_input
 from covey.exceptions import FileFormatError
 from covey.runtime.libraries import require
 from covey.storage.errors import first_line
@@ -29,19 +29,19 @@ FIRST_ROWS = 100
 """How many rows are read before the size of a block is decided: they show how many columns there are."""
 
 
-def read_jsonl(path: str, how: How) -> Iterator[Block]:
+def read_jsonl(path: str, options: ReadOptions) -> Iterator[Block]:
     """Yield the rows of a file in blocks; a row that lacks a key has a gap there."""
-    with open_input(path, how) as (file, share):
-        yield from blocks_of_objects(path, how, _objects(path, file), share)
+    with open_input(path, options) as (file, share):
+        yield from blocks_of_objects(path, options, _objects(path, file), share)
 
 
 def blocks_of_objects(
-    path: str, how: How, objects: Iterator[tuple[dict[str, Any], int]], share: Callable[[], float | None]
+    path: str, options: ReadOptions, objects: Iterator[tuple[dict[str, Any], int]], share: Callable[[], float | None]
 ) -> Iterator[Block]:
     """Yield blocks of objects, each of which comes with the number of its line."""
     pandas = require("pandas", "cli")
-    while part := list(islice(objects, min(FIRST_ROWS, how.most_rows))):
-        part += islice(objects, max(how.n_rows(len(part[0][0])) - len(part), 0))
+    while part := list(islice(objects, min(FIRST_ROWS, options.most_rows))):
+        part += islice(objects, max(options.n_rows(len(part[0][0])) - len(part), 0))
         values, lines = zip(*part, strict=True)
         check_full_enough(path, len(values), len(set().union(*values)), sum(map(len, values)))
         # The type object keeps whole numbers whole: beside a gap, pandas would make floats of them.
@@ -162,13 +162,13 @@ BLANKS = re.compile(r"[ \t\r\n]*")
 """What may stand between the parts of JSON."""
 
 
-def read_json(path: str, how: How) -> Iterator[Block]:
+def read_json(path: str, options: ReadOptions) -> Iterator[Block]:
     """Yield the rows of a file in blocks.
 
     If rows are arrays, the first one names the columns if it holds nothing but texts and --columns names none. Without
     any names, columns are called x0, x1 and so on.
     """
-    with open_input(path, how) as (file, _):
+    with open_input(path, options) as (file, _):
         try:
             text = file.read()
         except UnicodeError as error:
@@ -177,7 +177,7 @@ def read_json(path: str, how: How) -> Iterator[Block]:
     first = next(rows, None)
     if first is not None:
         yield from blocks_of_objects(
-            path, how, _array_objects(path, first, rows, list(how.style.columns)), lambda: None
+            path, options, _array_objects(path, first, rows, list(options.dialect.columns)), lambda: None
         )
 
 

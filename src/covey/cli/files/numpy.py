@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.cli.files.block import Block, name_of
-from covey.cli.files.opening import How, as_file, check_width
+from covey.cli.files.input import ReadOptions, as_file, check_width
 from covey.exceptions import FileFormatError
 from covey.storage.archive import MOST_HEADER, read_array, read_header
 from covey.storage.errors import naming
@@ -32,11 +32,11 @@ VERDICT = "is no .npy file, or damaged"
 """What is said about a file that cannot be read."""
 
 
-def read_npy(path: str, how: How) -> Iterator[Block]:
+def read_npy(path: str, options: ReadOptions) -> Iterator[Block]:
     """Yield the rows of an array; an array of more than two axes, such as images, has its rows flattened."""
     rows, shape = as_rows(name_of(path), _mapped(path))
-    labels = None if how.labels is None else _labels_from(how.labels, path, len(rows))
-    step = len(rows) if how.whole else how.n_rows(rows.shape[1])
+    labels = None if options.labels is None else _labels_from(options.labels, path, len(rows))
+    step = len(rows) if options.whole else options.n_rows(rows.shape[1])
     for first in range(0, len(rows), step):
         part = slice(first, first + step)
         yield Block(
@@ -111,7 +111,7 @@ PARTS = ("indptr", "indices", "data", "shape", "format")
 """The arrays of a sparse matrix that scipy.sparse.save_npz has written."""
 
 
-def read_npz(path: str, how: How) -> Iterator[Block]:
+def read_npz(path: str, options: ReadOptions) -> Iterator[Block]:
     """Yield the array X, or the only one that can be meant, or a sparse matrix; with the labels, if there are any."""
     name = name_of(path)
     with as_file(path) as place, zipfile.ZipFile(place) as archive:
@@ -119,10 +119,10 @@ def read_npz(path: str, how: How) -> Iterator[Block]:
         arrays = {member.removesuffix(".npy"): read_array(archive, member) for member in members}
         size = os.path.getsize(place)
     held = ", ".join(arrays)
-    if how.labels is not None and how.labels not in arrays:
-        raise FileFormatError(f"{name} holds no array {how.labels!r}; it holds {held}.")
+    if options.labels is not None and options.labels not in arrays:
+        raise FileFormatError(f"{name} holds no array {options.labels!r}; it holds {held}.")
     matrix, shape = (_sparse(name, arrays, size), None) if set(PARTS) <= set(arrays) else _dense(name, arrays, held)
-    labels = arrays.get(how.labels or LABELS)
+    labels = arrays.get(options.labels or LABELS)
     if labels is not None:
         labels = checked_labels(f"the labels in {name}", labels, matrix.shape[0])
     yield Block(path, matrix=matrix, labels=labels, shape=shape)

@@ -30,7 +30,7 @@ from covey.cli.errors import MisuseError
 from covey.cli.files.block import STANDARD, Block, name_of
 from covey.cli.files.columns import top_of
 from covey.cli.files.formats import Format, format_of
-from covey.cli.files.opening import BYTES_OF_CELL, How, as_file, check_exists, check_names
+from covey.cli.files.input import BYTES_OF_CELL, ReadOptions, as_file, check_exists, check_names
 from covey.exceptions import FileFormatError
 from covey.runtime.libraries import require
 from covey.storage.errors import naming
@@ -46,14 +46,14 @@ ROWS_OF_BATCH = 20_000
 """The most rows of a batch."""
 
 
-def read_parquet(path: str, how: How) -> Iterator[Block]:
+def read_parquet(path: str, options: ReadOptions) -> Iterator[Block]:
     """Yield the rows of a file in blocks, in the types of Arrow, which lose nothing."""
     with ExitStack() as stack:
         place = stack.enter_context(as_file(path))
         file = stack.enter_context(_opened(place))
         names, n_all, n_read = list(types_of(path, file)), file.metadata.num_rows, 0
         _check_size(path, BYTES_OF_CELL * n_all * len(names), os.path.getsize(place))
-        for batch in _batches(path, place, names, how.n_rows(len(names))):
+        for batch in _batches(path, place, names, options.n_rows(len(names))):
             n_read += batch.num_rows
             yield Block(path, frame=frame_of(batch), share=n_read / max(n_all, n_read, 1))
 
@@ -248,7 +248,7 @@ class Part:
             raise FileNotFoundError(
                 f"{self.place}: no such file where a worker runs; all workers must find it under this name."
             )
-        with naming(self.path, Format.parquet.facts.verdict):
+        with naming(self.path, Format.parquet.traits.verdict):
             wanted = self.columns if columns is None else columns
             names = list(dict.fromkeys(top_of(name, self.columns) for name in wanted))
             batches = list(_batches(self.path, self.place, names, ROWS_OF_BATCH, self.row_groups))
@@ -269,7 +269,7 @@ def parts_of(paths: Sequence[str], form: str | None = None) -> list[Part]:
         if path == STANDARD or format_of(path, form) is not Format.parquet:
             raise MisuseError(f"only Parquet files can be read by --dask, got {path}; leave out --dask.")
         check_exists(path)
-        with naming(path, Format.parquet.facts.verdict), _opened(path) as file:
+        with naming(path, Format.parquet.traits.verdict), _opened(path) as file:
             types = types_of(path, file)
             sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
             _check_size(path, BYTES_OF_CELL * sum(sizes) * len(types), os.path.getsize(path))

@@ -50,7 +50,7 @@ def _expanded(text: str) -> list[str]:
 
 def _tables_in(folder: Path) -> list[str]:
     """Return the files of a folder that are tables, in the order of their names; all must have the same format."""
-    suffixes = [suffix for kind in Format if kind.facts.is_table for suffix in kind.facts.suffixes]
+    suffixes = [suffix for kind in Format if kind.traits.is_table for suffix in kind.traits.suffixes]
     endings = tuple(f"{suffix}{packed}" for suffix in suffixes for packed in ("", *PACKED))
     names = sorted(file.name for file in folder.iterdir() if file.name[0] not in "._" and file.is_file())
     found = [name for name in names if name.lower().endswith(endings)]
@@ -91,11 +91,11 @@ def check_standard_model(rows: str) -> None:
 def check_output(path: str, form: str | None, *, as_table: bool, force: bool) -> Format:
     """Return the format of an output; refuse one that cannot be written, or that cannot hold a table if it must."""
     kind = format_of(path, form, OPTION)
-    if not kind.facts.is_written:
+    if not kind.traits.is_written:
         raise ValueError(f"{path}: {kind} files are read, but not written; write another format, such as CSV or .npz.")
     may_write(path, force)
-    if as_table and not kind.facts.is_table:
+    if as_table and not kind.traits.is_table:
         raise ValueError(f"{path}: rows of a table are written as CSV, TSV, JSON Lines or Parquet, not as {kind}.")
-    if path == STANDARD and not (kind.facts.is_table and kind.facts.is_text):
+    if path == STANDARD and not (kind.traits.is_table and kind.traits.is_text):
         raise ValueError(f"{kind} cannot be written to standard output; pass a file.")
     return kind

@@ -18,12 +18,12 @@ import numpy as np
 from covey.cli.errors import MisuseError
 from covey.cli.files.block import STANDARD, Block, name_of
 from covey.cli.files.csv import read_delimited
-from covey.cli.files.dialect import Style
+from covey.cli.files.dialect import Dialect
 from covey.cli.files.excel import read_xlsx
 from covey.cli.files.formats import Format, format_of
+from covey.cli.files.input import ReadOptions, check_full_enough
 from covey.cli.files.json import read_json, read_jsonl
 from covey.cli.files.numpy import read_npy, read_npz
-from covey.cli.files.opening import How, check_full_enough
 from covey.cli.files.parquet import read_parquet
 from covey.cli.files.svmlight import read_svmlight
 from covey.exceptions import FileFormatError
@@ -33,7 +33,7 @@ from covey.storage.errors import naming
 
 MOST_ROWS = 20_000
 """The most rows of a block, unless the caller asks for fewer. It bounds the memory that long narrow files take."""
-READERS: dict[Format, Callable[[str, How], Iterator[Block]]] = {
+READERS: dict[Format, Callable[[str, ReadOptions], Iterator[Block]]] = {
     Format.csv: read_delimited,
     Format.tsv: partial(read_delimited, delimiter="\t"),
     Format.jsonl: read_jsonl,
@@ -45,7 +45,7 @@ READERS: dict[Format, Callable[[str, How], Iterator[Block]]] = {
     Format.svmlight: read_svmlight,
 }
 """The function that yields the blocks of a file, by its format."""
-PLAIN = Style()
+PLAIN = Dialect()
 """Values are written as the file itself says."""
 LOOSE = (Format.jsonl, Format.json)
 """The formats in which each row says which columns it has."""
@@ -58,18 +58,18 @@ def read(
     more: Sequence[str] = (),
     labels: str | None = None,
     base: int | None = None,
-    style: Style = PLAIN,
+    dialect: Dialect = PLAIN,
     verbose: int = 0,
 ) -> Block:
     """Read the whole file as one block, and `more` files of the same table below it.
 
     `form` is the format, if the path does not say it. `labels` names the array of labels in an .npz file. `base` is
-    the number of the first column in an svmlight file; if None, it is 0 if there is such a column, else 1. `style` says
-    how values are written.
+    the number of the first column in an svmlight file; if None, it is 0 if there is such a column, else 1. `dialect`
+    says how values are written.
     """
     with progress("reading", None, "MB", shown=verbose > 0) as bar:
-        options: Any = {"labels": labels, "base": base, "style": style, "bar": bar}
-        parts = list(blocks(path, form, more=more, whole=True, **options))
+        given: Any = {"labels": labels, "base": base, "dialect": dialect, "bar": bar}
+        parts = list(blocks(path, form, more=more, whole=True, **given))
     return parts[0] if len(parts) == 1 else _joined(path, parts)
 
 
@@ -89,7 +89,7 @@ def blocks(
     more: Sequence[str] = (),
     labels: str | None = None,
     base: int | None = None,
-    style: Style = PLAIN,
+    dialect: Dialect = PLAIN,
     most_rows: int | None = None,
     bar: Bar | None = None,
     whole: bool = False,
@@ -101,14 +101,14 @@ def blocks(
     paths = [path, *more]
     kinds = [format_of(name, form) for name in paths]
     _check_one_table(paths, kinds)
-    _check_style(path, kinds[0], style)
-    how = How(labels, base, MOST_ROWS if most_rows is None else most_rows, style, bar, whole)
+    _check_style(path, kinds[0], dialect)
+    options = ReadOptions(labels, base, MOST_ROWS if most_rows is None else most_rows, dialect, bar, whole)
     columns: list[str] | None = None
     first = 0
     for at, (name, kind) in enumerate(zip(paths, kinds, strict=True)):
         done = 0
-        with naming(name_of(name), kind.facts.verdict):
-            for block in READERS[kind](name, how):
+        with naming(name_of(name), kind.traits.verdict):
+            for block in READERS[kind](name, options):
                 found = replace(block, first=first + done)
                 if more:
                     found = _of_several(found, name, done, (at, len(paths)))
@@ -128,7 +128,7 @@ def _check_one_table(paths: Sequence[str], kinds: Sequence[Format]) -> None:
     for path, kind in zip(paths, kinds, strict=True):
         if path == STANDARD:
             raise MisuseError("standard input cannot be one of several files; pass it alone, or pass files only.")
-        if not kind.facts.is_table:
+        if not kind.traits.is_table:
             raise MisuseError(f"{kind} files cannot be parts of one table, got {path} among several; pass one file.")
         if kind != kinds[0]:
             raise MisuseError(
@@ -136,10 +136,10 @@ def _check_one_table(paths: Sequence[str], kinds: Sequence[Format]) -> None:
             )
 
 
-def _check_style(path: str, kind: Format, style: Style) -> None:
+def _check_style(path: str, kind: Format, dialect: Dialect) -> None:
     """Refuse what says nothing about files of this format."""
-    for option in style.given():
-        if option not in kind.facts.options:
+    for option in dialect.given():
+        if option not in kind.traits.options:
             raise MisuseError(f"{name_of(path)}: --{option} says nothing about {kind} files; leave out --{option}.")
 
 

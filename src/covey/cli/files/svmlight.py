@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.cli.files.block import Block, name_of
-from covey.cli.files.opening import How, check_width, open_input
+from covey.cli.files.input import ReadOptions, check_width, open_input
 from covey.exceptions import FileFormatError
 from covey.storage.compression import open_packed
 from covey.storage.errors import first_line
@@ -20,14 +20,14 @@ LARGEST_EXACT = 2**53
 """Below this, float64 holds every whole number exactly."""
 
 
-def read_svmlight(path: str, how: How) -> Iterator[Block]:
+def read_svmlight(path: str, options: ReadOptions) -> Iterator[Block]:
     """Yield the rows and labels of a file as one block.
 
-    Some programs count columns from 0 and others from 1. If `how.base` is None, a column 0 in the file decides.
+    Some programs count columns from 0 and others from 1. If `options.base` is None, a column 0 in the file decides.
     """
     from sklearn.datasets import load_svmlight_file
 
-    with open_input(path, how) as (file, _):
+    with open_input(path, options) as (file, _):
         try:
             content = file.read().encode("utf-8")
         except UnicodeError as error:
@@ -44,7 +44,7 @@ def read_svmlight(path: str, how: How) -> Iterator[Block]:
         raise FileFormatError(f"{name_of(path)}, row {at}: the label is {labels[at]}, where a finite number must be.")
     check_width(path, matrix.shape[1], len(content))
     lowest = int(matrix.indices.min(initial=1))
-    base = min(lowest, 1) if how.base is None else how.base
+    base = min(lowest, 1) if options.base is None else options.base
     if lowest < base:
         raise FileFormatError(f"{name_of(path)} has a column 0, but the model was made of a file that counts from 1.")
     shape = (len(labels), max(matrix.shape[1] - base, 0))

@@ -95,7 +95,7 @@ def write(
         return
     with writer(path, form, force=force) as put:
         frame = _named(block) if block.frame is None else block.frame
-        put(beside(frame, added, numbers if kind.facts.is_typed else (), block.decimal))
+        put(beside(frame, added, numbers if kind.traits.is_typed else (), block.decimal))
 
 
 def beside(frame: Any, added: Mapping[str, Any], numbers: Sequence[str] = (), decimal: str = ".") -> Any:

@@ -134,7 +134,7 @@ def _table(source: Source, verbose: bool, more: Sequence[str]) -> Block:
     """Return the rows of a table or matrix, which may have more files."""
     if more and format_of(source.path, source.form) is Format.parquet:
         parts_of([source.path, *more], source.form)  # refuses columns whose types differ
-    options: Any = {"labels": source.label, "style": source.style, "verbose": verbose}
+    options: Any = {"labels": source.label, "dialect": source.dialect, "verbose": verbose}
     return read(source.path, source.form, more=more, **options)
 
 

@@ -22,7 +22,7 @@ CHUNK = 1000
 bytes. The value bounds memory; no comparison with other values is on record."""
 
 
-class Molecules(Recipe):
+class MoleculeRecipe(Recipe):
     """Molecules in one column, written as SMILES."""
 
     def from_table(self, block: Block) -> Any:

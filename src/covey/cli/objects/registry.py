@@ -5,21 +5,29 @@ from typing import Any
 
 import numpy as np
 
-from covey.cli.objects.molecules import Molecules
+from covey.cli.objects.molecules import MoleculeRecipe
 from covey.cli.objects.recipe import Recipe, Settings
-from covey.cli.objects.rows import DistanceMatrix, MixedRows, MixedTable, NumberRows, Profiles, SquareMatrix, Vectors
-from covey.cli.objects.texts import Texts
+from covey.cli.objects.rows import (
+    DictRecipe,
+    DistanceRecipe,
+    MatrixRecipe,
+    NumberRecipe,
+    ProfileRecipe,
+    TableRecipe,
+    VectorRecipe,
+)
+from covey.cli.objects.texts import TextRecipe
 
 KINDS: dict[str, type[Recipe]] = {
-    "numbers": NumberRows,
-    "mixed": MixedRows,
-    "gower": MixedTable,
-    "vectors": Vectors,
-    "text": Texts,
-    "profile": Profiles,
-    "molecules": Molecules,
-    "matrix": SquareMatrix,
-    "distances": DistanceMatrix,
+    "numbers": NumberRecipe,
+    "mixed": DictRecipe,
+    "gower": TableRecipe,
+    "vectors": VectorRecipe,
+    "text": TextRecipe,
+    "profile": ProfileRecipe,
+    "molecules": MoleculeRecipe,
+    "matrix": MatrixRecipe,
+    "distances": DistanceRecipe,
 }
 """The class of each kind of recipe that a model file can name."""
 

@@ -45,7 +45,7 @@ SCALES_ITSELF = "--similarity gower divides each column of numbers by its range 
 """What is said if rows are to be scaled that are compared by gower."""
 
 
-class Rows(Recipe):
+class RowRecipe(Recipe):
     """Objects that are made of several columns."""
 
     def filling(self, sums: NDArray[np.float64]) -> Recipe:
@@ -62,7 +62,7 @@ class Rows(Recipe):
         return f"the {columns} {some_of(self.columns, MOST_NAMED)}"
 
 
-class NumberRows(Rows):
+class NumberRecipe(RowRecipe):
     """Rows of numbers, scaled or as they are.
 
     Scaling is done here rather than by scikit-learn's MinMaxScaler, which multiplies by 1 / spread instead of dividing
@@ -131,7 +131,7 @@ class NumberRows(Rows):
         return self.settings.spread is not None
 
 
-class Vectors(NumberRows):
+class VectorRecipe(NumberRecipe):
     """A list of numbers in one column."""
 
     has_long_rows = True
@@ -159,7 +159,7 @@ class Vectors(NumberRows):
         return f"the lists of numbers in {self.columns[0]}"
 
 
-class MixedRows(Rows):
+class DictRecipe(RowRecipe):
     """Dicts of numbers and other values, for a similarity of the user's own."""
 
     takes_empty = True
@@ -173,7 +173,7 @@ class MixedRows(Rows):
         return [dict(zip(self.columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
-class MixedTable(Rows):
+class TableRecipe(RowRecipe):
     """Rows of columns of all kinds, for a similarity that tells numbers from categories and skips missing values."""
 
     takes_gaps = True
@@ -211,7 +211,7 @@ class MixedTable(Rows):
         return f"{super().subject()} ({n_numbers} of numbers, {len(self.columns) - n_numbers} of categories)"
 
 
-class SquareMatrix(Recipe):
+class MatrixRecipe(Recipe):
     """Rows of similarities to all objects."""
 
     noun: ClassVar[str] = "similarities"
@@ -257,7 +257,7 @@ class SquareMatrix(Recipe):
         return X, queries
 
 
-class DistanceMatrix(SquareMatrix):
+class DistanceRecipe(MatrixRecipe):
     """Rows of distances to all objects."""
 
     noun = "distances"
@@ -269,7 +269,7 @@ class DistanceMatrix(SquareMatrix):
         return from_distance("precomputed")
 
 
-class Profiles(Recipe):
+class ProfileRecipe(Recipe):
     """A profile {key: number} in one column."""
 
     has_long_rows = True

@@ -14,7 +14,7 @@ from covey.runtime.wording import several
 
 
 @dataclass(frozen=True)
-class ScoredPairs(Recipe):
+class PairRecipe(Recipe):
     """Pairs that another program has scored. Nothing but their names is known of the objects.
 
     Attributes

@@ -16,7 +16,7 @@ from covey.displays.report import Card
 from covey.runtime.progress import progress
 
 
-class Texts(Recipe):
+class TextRecipe(Recipe):
     """Texts in one column: as TF-IDF vectors once their words are learned, or as they are."""
 
     has_long_rows = True
@@ -45,7 +45,7 @@ class Texts(Recipe):
         with progress("weighing words", None, None, shown=verbose):
             vectors = vectorizer.fit_transform(objects)
         words = vectorizer.get_feature_names_out().tolist()
-        return Texts(replace(self.settings, vocabulary=words, weights=vectorizer.idf_)), vectors
+        return TextRecipe(replace(self.settings, vocabulary=words, weights=vectorizer.idf_)), vectors
 
     def must_learn(self, scale: bool) -> bool:
         return super().must_learn(scale) or self.settings.similarity in OF_ROWS
@@ -66,7 +66,7 @@ class Texts(Recipe):
             raise ValueError(f"no text in column {self.columns[0]!r} has a word of two letters or more.")
         frequencies = np.array([counts[word] for word in words], dtype=np.float32)
         weights = np.log(np.float32(n_texts + 1) / (frequencies + np.float32(1))) + np.float32(1)
-        return Texts(replace(self.settings, vocabulary=words, weights=weights))
+        return TextRecipe(replace(self.settings, vocabulary=words, weights=weights))
 
     def described(self) -> str:
         form = "as TF-IDF" if self.settings.vocabulary is not None else "as it is"

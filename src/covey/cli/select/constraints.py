@@ -11,7 +11,7 @@ from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block
 from covey.cli.files.columns import column_of, has_column, numbers_of, require_columns
 from covey.cli.files.formats import SUFFIXES, format_of
-from covey.cli.files.opening import How, open_input
+from covey.cli.files.input import ReadOptions, open_input
 from covey.cli.files.reading import read
 from covey.cli.objects.load import Loaded
 from covey.cli.select.options import Selection
@@ -86,7 +86,7 @@ def _marked(column: str, block: Block) -> NDArray[np.intp]:
 def _listed(path: str, loaded: Loaded) -> NDArray[np.intp]:
     """Return the rows that a file lists: a table that has their names or numbers in a column, or lines of them."""
     names, id_column = loaded.names, loaded.recipe.settings.id
-    if any(suffix in SUFFIXES for suffix in Path(path).suffixes) and format_of(path).facts.is_table:
+    if any(suffix in SUFFIXES for suffix in Path(path).suffixes) and format_of(path).traits.is_table:
         frame = read(path).frame
         if names is not None and id_column in frame.columns:
             return _rows_called(frame[id_column].astype(str).tolist(), names, path)
@@ -104,7 +104,7 @@ def _lines(path: str) -> dict[int, str]:
     """Return the lines of a file that are not empty, by their numbers from 1."""
     lines: dict[int, str] = {}
     number = 0
-    with naming(path), open_input(path, How(None, None, 1)) as (file, _):
+    with naming(path), open_input(path, ReadOptions(None, None, 1)) as (file, _):
         try:
             for number, line in enumerate(file, start=1):
                 if line.strip():

@@ -124,7 +124,7 @@ class Spread:
 
     def recipe(self, source: Source) -> Recipe:
         """Return the recipe that the options ask for. It has learned from all rows."""
-        first = next(blocks(self.parts[0].path, source.form, style=source.style))
+        first = next(blocks(self.parts[0].path, source.form, dialect=source.dialect))
 
         def survey(names: Sequence[str]) -> dict[str, Evidence]:
             found = self._from_all("looking for numbers", _evidence, list(names))

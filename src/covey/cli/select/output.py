@@ -15,7 +15,7 @@ from covey.cli.files.writing import write, writer
 from covey.cli.objects.load import Fields, Loaded, row_names
 from covey.cli.objects.recipe import Recipe
 from covey.cli.objects.registry import write_recipe
-from covey.cli.objects.scored_pairs import ScoredPairs
+from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.options import Output
 from covey.cli.select.options import MoreFiles
 from covey.cli.terminal import say
@@ -108,7 +108,7 @@ def _write_members(selected: Selected, path: str, force: bool) -> list[str]:
         loaded.names,
     )
     remarks: list[str] = []
-    if isinstance(loaded.recipe, ScoredPairs):
+    if isinstance(loaded.recipe, PairRecipe):
         found = selector.members(objects)
         named, similarities = found["representative"].to_numpy(), found["similarity"].to_numpy()
     else:

@@ -29,12 +29,12 @@ from covey.cli.files.columns import (
     require_columns,
     texts_missing,
 )
-from covey.cli.files.dialect import Style
+from covey.cli.files.dialect import Dialect
 from covey.cli.files.formats import Format, format_of
 from covey.cli.files.reading import blocks
 from covey.cli.objects.load import ONE_CLUSTER, Loaded, labels_by_name, say_without_labels
 from covey.cli.objects.recipe import Settings
-from covey.cli.objects.scored_pairs import ScoredPairs
+from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.options import Missing, Source
 from covey.cli.select.options import Compared
 from covey.cli.terminal import listed
@@ -79,7 +79,7 @@ def load_pairs(source: Source, compared: Compared, more: Sequence[str], verbose:
         names, matrix = names[kept], sp.csr_array(matrix[kept][:, kept])
     frame = require("pandas", "cli").DataFrame({ID: names})
     settings = Settings("pairs", list(columns), "precomputed", id=ID)
-    recipe = ScoredPairs(settings, scores.score.size, len(scores.names))
+    recipe = PairRecipe(settings, scores.score.size, len(scores.names))
     return Loaded(Block(source.path, frame=frame), recipe, matrix, labels, names.tolist(), "precomputed")
 
 
@@ -113,9 +113,9 @@ def read_scores(source: Source, more: Sequence[str], columns: Sequence[str], ver
     pairs: list[NDArray[np.int32]] = []
     scores: list[NDArray[np.float64]] = []
     with progress("reading", None, "MB", shown=verbose) as bar:
-        options: Any = {"more": more, "style": _style(source, columns), "most_rows": MOST_PAIRS, "bar": bar}
+        options: Any = {"more": more, "dialect": _style(source, columns), "most_rows": MOST_PAIRS, "bar": bar}
         for block in blocks(source.path, source.form, **options):
-            query, target, score = names = _names(block, columns, source.style.columns)
+            query, target, score = names = _names(block, columns, source.dialect.columns)
             whole = _without_gaps(block, names) if source.missing is Missing.drop else block
             n_left_out += len(block) - len(whole)
             if len(whole):
@@ -130,15 +130,15 @@ def read_scores(source: Source, more: Sequence[str], columns: Sequence[str], ver
     return Scores(list(numbers), both[:, 0], both[:, 1], np.concatenate(scores))
 
 
-def _style(source: Source, columns: Sequence[str]) -> Style:
+def _style(source: Source, columns: Sequence[str]) -> Dialect:
     """Return how the file is written. A file without a header has columns with numbers, or those of an .m8 file."""
     is_delimited = format_of(source.path, source.form) in (Format.csv, Format.tsv)
-    style = source.style
-    if style.columns or not is_delimited:
-        return style
+    dialect = source.dialect
+    if dialect.columns or not is_delimited:
+        return dialect
     if all(name.isdecimal() for name in columns):
-        return replace(style, numbered=True)
-    return replace(style, columns=listed(M8)) if ".m8" in Path(source.path).suffixes else style
+        return replace(dialect, numbered=True)
+    return replace(dialect, columns=listed(M8)) if ".m8" in Path(source.path).suffixes else dialect
 
 
 def _names(block: Block, columns: Sequence[str], given: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 import covey
 from covey.cli.objects.load import Loaded
-from covey.cli.objects.scored_pairs import ScoredPairs
+from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.select.options import ALL_NEIGHBORS, Method, Selection
 from covey.runtime.wording import agreeing, several, some_of
 from covey.selectors.request import size_in_rows
@@ -52,7 +52,7 @@ def selector_of(selection: Selection, loaded: Loaded, running: dict[str, Any]) -
 
 def _of_crs(selection: Selection, loaded: Loaded) -> dict[str, Any]:
     """Return the parameters of `covey.CRS`."""
-    if not isinstance(loaded.recipe, ScoredPairs):
+    if not isinstance(loaded.recipe, PairRecipe):
         return selection.parameters()
     return selection.parameters(ALL_NEIGHBORS, "none") | {"graph": loaded.objects}
 
@@ -112,7 +112,7 @@ def clustered(loaded: Loaded, asked: int | str, threshold: Any, **options: Any) 
 
     `threshold` is the least similarity of pairs that another program has scored, if there is one.
     """
-    if isinstance(loaded.recipe, ScoredPairs):
+    if isinstance(loaded.recipe, PairRecipe):
         edges = loaded.objects.copy()
         if threshold is not None:
             edges.data, edges.indices, edges.indptr = _at_least(edges, threshold)

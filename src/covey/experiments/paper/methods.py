@@ -7,7 +7,7 @@ from sklearn.base import clone
 from covey.experiments.methods import BASELINES, crs
 from covey.experiments.names import crs_name
 from covey.experiments.paper.names import DESCENT_KS, EXACT_KS, SAME_SIZE, SELECTIVE, by_descent
-from covey.experiments.specs import Method
+from covey.experiments.specs import SelectorFactory
 from covey.selectors.baselines import RandomSelector
 from covey.selectors.crs import CRS
 
@@ -32,11 +32,11 @@ class RandomOfSameSize(RandomSelector):
         return super().fit(X, y)
 
 
-METHODS: dict[str, Method] = {
+METHODS: dict[str, SelectorFactory] = {
     **BASELINES,
     **{crs_name(k): crs(k) for k in EXACT_KS},
     SELECTIVE: crs(1, coverage=1.0, threshold=0.955),
-    SAME_SIZE: Method(
+    SAME_SIZE: SelectorFactory(
         lambda s, seed, n_jobs: RandomOfSameSize(
             CRS(10, similarity=s, random_state=seed, n_jobs=n_jobs), random_state=seed
         )

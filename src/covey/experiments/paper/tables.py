@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from covey.datasets.network import CLUSTERS, make_network_hosts
-from covey.displays.table import Column, Table
+from covey.displays.table import Table, TableColumn
 from covey.experiments.names import crs_name
 from covey.experiments.paper.names import CRS_METHODS, SAME_SIZE
 from covey.experiments.paper.printed import SCAN_RATES
@@ -37,7 +37,7 @@ def domination_table(results: Results) -> Iterable[Table]:
     if all(row[-1] is None for row in rows):
         return
     paper, here = ([titled(whose, column) for column in (PRECISION, RECALL, SHARE)] for whose in ("paper", "here"))
-    columns = [Column("the paper's row"), *paper, Column("measured here"), *here]
+    columns = [TableColumn("the paper's row"), *paper, TableColumn("measured here"), *here]
     yield Table("domination", columns, rows)
 
 
@@ -62,12 +62,12 @@ def against_random_table(results: Results) -> Iterable[Table]:
         ]
         rows.append((problem, len(ours), *ours.mean(axis=0)[:2], *random.mean(axis=0)[:2], *p_values))
     columns = [
-        Column("data"),
-        Column("seeds", "d"),
+        TableColumn("data"),
+        TableColumn("seeds", "d"),
         *(titled(whose, column) for whose in (ours_name, "random") for column in (PRECISION, RECALL)),
-        Column("p, precision", ".2g"),
-        Column("p, recall", ".2g"),
-        Column("p, F1", ".2g"),
+        TableColumn("p, precision", ".2g"),
+        TableColumn("p, recall", ".2g"),
+        TableColumn("p, F1", ".2g"),
     ]
     if rows:
         yield Table("against-random", columns, rows)
@@ -80,7 +80,11 @@ def scan_rate_table(results: Results) -> Iterable[Table]:
         (row.method, row.scan_rate, *([SCAN_RATES.get(row.method)] if beside_paper else []), *_scores(row))
         for row in summarise(results.records, results.problems)
     ]
-    columns = [Column("method"), Column("scan rate", ".4f"), *([Column("the paper's")] if beside_paper else [])]
+    columns = [
+        TableColumn("method"),
+        TableColumn("scan rate", ".4f"),
+        *([TableColumn("the paper's")] if beside_paper else []),
+    ]
     if rows:
         yield Table("scan-rates", [*columns, PRECISION, RECALL, SHARE], rows, SCANNED if beside_paper else "")
 
@@ -96,9 +100,9 @@ def clusters_table(results: Results) -> Iterable[Table]:
         for r in results.records
         if r.seed == 0 and r.homogeneity is not None
     ]
-    columns = [Column("data"), Column("cluster"), Column("size", "d"), Column("homogeneity", ".3f")]
+    columns = [TableColumn("data"), TableColumn("cluster"), TableColumn("size", "d"), TableColumn("homogeneity", ".3f")]
     if rows:
-        yield Table("clusters", [*columns, Column(f"selected by {crs_name(10)}", "d")], rows)
+        yield Table("clusters", [*columns, TableColumn(f"selected by {crs_name(10)}", "d")], rows)
 
 
 def generator_table(results: Results) -> Iterable[Table]:
@@ -109,5 +113,10 @@ def generator_table(results: Results) -> Iterable[Table]:
         (label, size, int(sizes[0][label]), homogeneity, *(hosts.homogeneity[label] for hosts in made))
         for label, (size, homogeneity) in CLUSTERS.items()
     ]
-    columns = [Column("cluster"), Column("paper: size", "d"), Column("size", "d"), Column("paper: homogeneity", ".2f")]
-    yield Table("generator", [*columns, *(Column(f"homogeneity, seed {seed}", ".4f") for seed in range(3))], rows)
+    columns = [
+        TableColumn("cluster"),
+        TableColumn("paper: size", "d"),
+        TableColumn("size", "d"),
+        TableColumn("paper: homogeneity", ".2f"),
+    ]
+    yield Table("generator", [*columns, *(TableColumn(f"homogeneity, seed {seed}", ".4f") for seed in range(3))], rows)

@@ -1,8 +1,7 @@
-"""The text of a file or of standard input, and the files that libraries read by themselves.
+"""Input for the readers of all formats: how a file is to be read, its text or its bytes, and what no reader takes.
 
-How a file is read and cut into blocks.
-
-What readers of several formats refuse: names that repeat, and files that would fill the memory with gaps.
+A file or standard input is opened as text in its encoding, or as a file that a library reads by itself. Columns of one
+name are refused, and so are rows that would fill the memory with gaps.
 """
 
 import logging
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from covey.cli.files.block import STANDARD, name_of
-from covey.cli.files.dialect import Style
+from covey.cli.files.dialect import Dialect
 from covey.exceptions import FileFormatError
 from covey.runtime.file_errors import of_file
 from covey.runtime.progress import Bar
@@ -33,7 +32,7 @@ CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
-class How:
+class ReadOptions:
     """How a file is read.
 
     Attributes
@@ -44,7 +43,7 @@ class How:
         The number of the first column in an svmlight file, 0 or 1; None if the file is to tell.
     most_rows : int
         The most rows of a block.
-    style : Style
+    dialect : Dialect
         How values are written.
     bar : Bar or None
         The progress bar that watches the reading.
@@ -56,7 +55,7 @@ class How:
     labels: str | None
     base: int | None
     most_rows: int
-    style: Style = field(default_factory=Style)
+    dialect: Dialect = field(default_factory=Dialect)
     bar: Bar | None = None
     whole: bool = False
 
@@ -69,12 +68,12 @@ logger = logging.getLogger("covey")
 
 
 @contextmanager
-def open_input(path: str, how: How) -> Iterator[tuple[Any, Callable[[], float | None]]]:
+def open_input(path: str, options: ReadOptions) -> Iterator[tuple[Any, Callable[[], float | None]]]:
     """Yield the text of a file, and a function that says which share of it has been read, or None if nobody knows."""
 
     def encoding(prefix: bytes) -> str:
-        if how.style.encoding is not None:
-            return with_marks(how.style.encoding, prefix)
+        if options.dialect.encoding is not None:
+            return with_marks(options.dialect.encoding, prefix)
         found, is_judgement = encoding_of(prefix)
         if is_judgement:
             logger.warning("%s is no UTF-8 and is read as %s; pass --encoding if that is wrong.", name_of(path), found)
@@ -87,7 +86,7 @@ def open_input(path: str, how: How) -> Iterator[tuple[Any, Callable[[], float | 
         yield TextIOWrapper(rejoined, encoding=encoding(prefix), newline=""), lambda: None
         return
     check_exists(path)
-    with open_text(Path(path), how.bar, encoding=encoding) as found:
+    with open_text(Path(path), options.bar, encoding=encoding) as found:
         yield found
 
 
