@@ -195,7 +195,11 @@ def test_options_about_reading_that_make_no_sense_are_refused(run):
     iris().to_parquet("t.parquet")
     Path("conn.log").write_text("#fields\tts\n")
     for command, message in {
-        ("t.csv", "--delimiter", "ab"): "--delimiter must be one character, or one of comma, semicolon, tab, pipe, space",
+        (
+            "t.csv",
+            "--delimiter",
+            "ab",
+        ): "--delimiter must be one character, or one of comma, semicolon, tab, pipe",
         ("t.csv", "--delimiter", '"'): "--delimiter must be one character",
         ("t.csv", "--decimal", "x"): "--decimal must be a comma or a point, got 'x'",
         ("t.csv", "--decimal", ",", "--delimiter", ","): "--delimiter and --decimal must be different characters",

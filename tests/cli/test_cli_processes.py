@@ -77,7 +77,7 @@ INTERRUPTED = """
 import sys, time
 from covey.__main__ import start
 from covey.experiments.paper.methods import METHODS
-from covey.experiments.specs import Method
+from covey.experiments.specs import SelectorFactory
 from covey.cli import comparison
 
 n_fits, most = 0, int(sys.argv[1])
@@ -90,7 +90,7 @@ def counted(k):
             print("waits", flush=True)
             time.sleep(3600)
         return METHODS["CRS-k5"].make(*args)
-    return Method(make)
+    return SelectorFactory(make)
 
 comparison.crs = counted
 sys.argv = ["covey", "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", "3,5,10", "--html", "r.html",

@@ -108,7 +108,7 @@ def test_records_without_k_are_read_and_resumed(tmp_path):
 WAITING = """
 import sys, time
 from tests.experiments.iris import FEW, IRIS, run
-from covey.experiments.specs import Method
+from covey.experiments.specs import SelectorFactory
 
 n_fits = 0
 
@@ -120,7 +120,7 @@ def counted(method):
             print("waits", flush=True)
             time.sleep(3600)
         return method.make(*args)
-    return Method(made)
+    return SelectorFactory(made)
 
 run(sys.argv[1], IRIS, {name: counted(method) for name, method in FEW.items()}, seeds=range(5))
 """
@@ -154,13 +154,12 @@ def test_representatives_are_listed_with_what_they_stand_for(tmp_path):
 def test_what_is_not_drawn_is_run_once():
     fixed = Problem(iris, drawn=False)
     spec = Spec("", "", lambda results: (), ("iris", "absent"), ("DS3", "random-5%"))
-    fits = list(spec.fits({"iris": fixed}, METHODS, 3))
+    fits = list(spec.trials({"iris": fixed}, METHODS, 3))
     assert fits == [Trial("iris", "DS3", 0), *(Trial("iris", "random-5%", seed) for seed in range(3))]
-    assert len(list(spec.fits({"iris": Problem(iris)}, METHODS, 3))) == 6
+    assert len(list(spec.trials({"iris": Problem(iris)}, METHODS, 3))) == 6
 
 
 def test_the_generic_parts_know_nothing_of_the_paper():
-    """Only the folder's list of public names brings the two together."""
     folder = Path(experiments.__file__).parent
     for path in folder.glob("*.py"):
-        assert path.name == "__init__.py" or "experiments.paper" not in path.read_text(encoding="utf-8"), path
+        assert "experiments.paper" not in path.read_text(encoding="utf-8"), path

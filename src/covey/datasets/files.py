@@ -37,7 +37,7 @@ class MissingDataError(FileNotFoundError):
 
 
 def read(folder: str, name: str, sha256: str, data_home: Any) -> bytes:
-    """The unpacked content of a file of a data set.
+    """Return the unpacked content of a file of a data set.
 
     The checksum is that of the content, because different programs pack the same content to different files.
     """
@@ -54,7 +54,7 @@ def read(folder: str, name: str, sha256: str, data_home: Any) -> bytes:
 
 
 def find(folder: str, name: str, data_home: Any) -> Path:
-    """The path of a file, in the first of the places that holds it."""
+    """Return the path of a file, in the first of the places that holds it."""
     for place in places(folder, data_home):
         if (place / name).is_file():
             return place / name
@@ -62,7 +62,7 @@ def find(folder: str, name: str, data_home: Any) -> Path:
 
 
 def places(folder: str, data_home: Any) -> Iterator[Path]:
-    """The folders in which the files of a data set may be, in the order in which they are tried."""
+    """Yield the folders in which the files of a data set may be, in the order in which they are tried."""
     for home in (data_home, os.environ.get("COVEY_DATA")):
         if home is not None:
             yield Path(home) / folder
@@ -71,7 +71,7 @@ def places(folder: str, data_home: Any) -> Iterator[Path]:
 
 
 def missing(title: str, folder: str, names: tuple[str, ...], remedy: str, data_home: Any) -> MissingDataError:
-    """The error for data that are missing; it says where they were looked for and how to get them."""
+    """Return the error for data that are missing; it says where they were looked for and how to get them."""
     looked = ", ".join(dict.fromkeys(str(place) for place in places(folder, data_home)))
     return MissingDataError(f"{title} is not on this machine: {', '.join(names)} not found in {looked}; {remedy}.")
 

@@ -114,5 +114,5 @@ def load_whotracksme(*, data_home: Any = None, return_X_y: bool = False) -> Any:
 
 
 def _pairs(content: bytes) -> list[tuple[int, int]]:
-    """The two numbers on each line."""
+    """Return the two numbers on each line."""
     return [(int(a), int(b)) for a, b in (line.split() for line in content.decode("ascii").splitlines())]

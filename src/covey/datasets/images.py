@@ -95,7 +95,7 @@ def _images(subset: str, data_home: Any, download: bool) -> tuple[NDArray[np.uin
 
 
 def read_idx(content: bytes) -> NDArray[np.uint8]:
-    """The array in a file of the IDX format, which holds the number of dimensions, their sizes, and the bytes."""
+    """Return the array in a file of the IDX format, which holds its dimensions, their sizes, and the bytes."""
     n_dimensions = content[3]
     shape = np.frombuffer(content, ">i4", n_dimensions, offset=4)
     return np.frombuffer(content, np.uint8, offset=4 + 4 * n_dimensions).reshape(shape)

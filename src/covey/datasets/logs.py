@@ -104,7 +104,7 @@ Windows = dict[str, dict[str, dict[int, int]]]
 
 
 def _windows(contacts: Iterable[Contact | None], window: float, with_port: bool) -> tuple[Windows, int]:
-    """The windows in which there were contacts, and the number of lines without a contact."""
+    """Return the windows in which there were contacts, and the number of lines without a contact."""
     seen: Windows = {}
     n_skipped = 0
     for contact in contacts:
@@ -120,7 +120,7 @@ def _windows(contacts: Iterable[Contact | None], window: float, with_port: bool)
 
 
 def _contacts(lines: Iterable[str], name: str) -> Iterator[Contact | None]:
-    """The contact of each line, or None if the line holds no contact."""
+    """Yield the contact of each line, or None if the line holds no contact."""
     stream = iter(lines)
     first = next((line for line in stream if line.strip()), None)
     if first is None:
@@ -134,7 +134,7 @@ def _contacts(lines: Iterable[str], name: str) -> Iterator[Contact | None]:
 
 
 def _csv_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Contact | None]:
-    """The contacts of a table whose first line names the columns."""
+    """Yield the contacts of a table whose first line names the columns."""
     reader = csv.reader(chain([first], stream), delimiter=delimiter_of(first))
     try:
         contact_of = _contact_reader(next(reader), name)
@@ -144,7 +144,7 @@ def _csv_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Cont
 
 
 def _json_contact(line: str) -> Contact | None:
-    """The contact of a line of Zeek's JSON."""
+    """Return the contact of a line of Zeek's JSON."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or deeply nested lists
@@ -153,7 +153,7 @@ def _json_contact(line: str) -> Contact | None:
 
 
 def _zeek_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Contact | None]:
-    """The contacts of Zeek's own format.
+    """Yield the contacts of Zeek's own format.
 
     Lines that start with # describe the columns. They may come again, because several logs may be joined into one.
     """
@@ -171,7 +171,7 @@ def _zeek_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Con
 
 
 def _separator(line: str, name: str) -> str:
-    """The sign between columns, which a line like ``#separator \\x09`` names."""
+    """Return the sign between columns, which a line like ``#separator \\x09`` names."""
     try:
         found = line.removeprefix("#separator").strip(" ").encode("ascii").decode("unicode_escape")
     except UnicodeError:
@@ -182,12 +182,12 @@ def _separator(line: str, name: str) -> str:
 
 
 def _filled(first: str, stream: Iterator[str]) -> Iterator[str]:
-    """The first line and all others that are not empty."""
+    """Return the first line and all others that are not empty."""
     return chain([first], (line for line in stream if line.strip()))
 
 
 def _contact_reader(header: list[str], name: str) -> Callable[[list[str]], Contact | None]:
-    """A function that finds the contact in a row of values, by the names of their columns."""
+    """Return a function that finds the contact in a row of values, by the names of their columns."""
     names = [column.strip().strip('"').lower() for column in header]
     places = {
         role: next((names.index(known) for known in spellings if known in names), None)
@@ -206,7 +206,7 @@ def _contact_reader(header: list[str], name: str) -> Callable[[list[str]], Conta
 
 
 def _contact(time: Any, source: Any, destination: Any, port: Any) -> Contact | None:
-    """The contact that these values are, or None if the time or a host is missing; Zeek writes "-" for nothing."""
+    """Return the contact that these values are, or None if the time or a host is missing; "-" is nothing."""
     seconds = _seconds(time)
     if seconds is None or not all(isinstance(host, str) and host not in ("", "-") for host in (source, destination)):
         return None

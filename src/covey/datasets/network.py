@@ -112,7 +112,7 @@ class Hosts:
     peak: Floats
 
     def counts(self, weight: float) -> sp.csr_array:
-        """The number of windows for each host and server, for a weight of the varying part."""
+        """Return the number of windows for each host and server, for a weight of the varying part."""
         used = self.common * np.exp(min(weight, 1) * self.spread)
         uses = _rows(np.broadcast_to(self.servers, used.shape), used) + weight * self.varying
         largest = uses.max(axis=1).toarray().ravel()
@@ -123,7 +123,7 @@ class Hosts:
 
 
 def _draw(at: int, size: int, target: float, rng: np.random.Generator) -> Hosts:
-    """The hosts of one cluster. If all of them must be alike, they contact only one server."""
+    """Return the hosts of one cluster. If all of them must be alike, they contact only one server."""
     peak = np.rint(rng.uniform(WINDOWS / 4, WINDOWS, size))
     core, shared = at * N_CORE + np.arange(N_CORE), len(CLUSTERS) * N_CORE + np.arange(N_SHARED)
     if target == 1:
@@ -144,13 +144,13 @@ def _draw(at: int, size: int, target: float, rng: np.random.Generator) -> Hosts:
 
 
 def _rows(servers: NDArray[np.intp], values: Floats) -> sp.csr_array:
-    """A row for each host, which holds its values at its servers."""
+    """Return a row for each host, which holds its values at its servers."""
     hosts = np.repeat(np.arange(len(values)), values.shape[1])
     return sp.csr_array((values.ravel(), (hosts, servers.ravel())), shape=(len(values), N_COLUMNS))
 
 
 def _bisect(hosts: Hosts, target: float) -> float:
-    """The weight of the varying part for which the hosts have the homogeneity that is asked for."""
+    """Return the weight of the varying part for which the hosts have the homogeneity that is asked for."""
     low, high = 0.0, 16.0  # with a weight of 16 the common part hardly counts
     for _ in range(30):  # halves the interval to less than 1e-7
         middle = (low + high) / 2
@@ -159,7 +159,7 @@ def _bisect(hosts: Hosts, target: float) -> float:
 
 
 def homogeneity(counts: sp.csr_array) -> float:
-    """The exact mean cosine of all pairs of hosts.
+    """Return the exact mean cosine of all pairs of hosts.
 
     With every host scaled to length 1, it is the squared length of their sum, less the n cosines of hosts with
     themselves, divided by the number of ordered pairs.
@@ -171,7 +171,7 @@ def homogeneity(counts: sp.csr_array) -> float:
 
 
 def _server_names() -> list[str]:
-    """The names of all servers, in the order of the columns."""
+    """Return the names of all servers, in the order of the columns."""
     core = [f"core-{label}-{at}:443" for label in CLUSTERS for at in range(N_CORE)]
     shared = [f"shared-{at}:53" for at in range(N_SHARED)]
     groups = [

@@ -68,7 +68,7 @@ def load_20newsgroups(
 
 
 def _posts(data_home: Any, download: bool) -> dict[str, tuple[list[str], list[str]]]:
-    """For each subset its texts and their labels."""
+    """Return for each subset its texts and their labels."""
     try:
         content = read(FOLDER, FILE, CHECKSUM, data_home)
     except MissingDataError as error:

@@ -206,7 +206,7 @@ def png_address(pixels: Pixels) -> str:
 
 
 def inline(content: bytes, kind: str) -> str:
-    """An image file as a data address, which a page can hold."""
+    """Return an image file as a data address, which a page can hold."""
     return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 

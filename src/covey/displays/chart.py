@@ -136,7 +136,7 @@ def decades(low: float, high: float, most: int) -> list[float]:
 
 
 def _round_numbers(low: float, high: float, digits: Sequence[float]) -> list[float]:
-    """The numbers in a range that begin with these digits, ascending."""
+    """Return the numbers in a range that begin with these digits, ascending."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [value for power in powers for digit in digits if low <= (value := digit * 10.0**power) <= high]
 
@@ -444,7 +444,7 @@ class Chart:
     template: ClassVar[str] = "chart.html"
 
     def drawings(self) -> list[Drawing]:
-        """The chart in two layouts, for a desktop and for a phone. The page shows the one that suits the window.
+        """Return the chart in two layouts, for a desktop and for a phone. The page shows the one that suits the window.
 
         Returns
         -------
@@ -455,7 +455,7 @@ class Chart:
         return [_Layout(self, frame).drawing() for frame in FRAMES]
 
     def legend(self) -> list[tuple[int, str, Series]]:
-        """The color and the shape of each series.
+        """Return the color and the shape of each series.
 
         Returns
         -------
@@ -497,12 +497,12 @@ class _Layout:
         self.room = Room((frame.left, frame.top - 12, frame.width, frame.height - frame.bottom))
 
     def across(self, x: float) -> float:
-        """The horizontal place of a value; what a logarithmic axis has no place for is at its left end."""
+        """Return the horizontal place of a value; what a logarithmic axis has no place for is at its left end."""
         share = math.log(max(x, self.left) / self.left) / math.log(self.right / self.left)
         return round(self.frame.left + share * (self.frame.width - self.frame.left - self.frame.right), 1)
 
     def up(self, y: float) -> float:
-        """The vertical place of a value, which grows downwards."""
+        """Return the vertical place of a value, which grows downwards."""
         return round(self.floor - (y - self.low) / (self.high - self.low) * (self.floor - self.frame.top), 1)
 
     def drawing(self) -> Drawing:
@@ -535,11 +535,11 @@ class _Layout:
         return 13.0 if point is self.chart.marked else 7.0
 
     def _height(self, level: Level) -> float:
-        """Where the line of a level is."""
+        """Return where the line of a level is."""
         return self.frame.height - self.frame.bottom - 10 if level in self.far else self.up(level.y)
 
     def _rule(self, level: Level, at: int) -> LevelLine:
-        """The line of a level and its band; its words are above or below, where there is room along it."""
+        """Return the line of a level and its band; its words are above or below, where there is room along it."""
         y, left, right = self._height(level), self.frame.left + 5, self.frame.width - self.frame.right - 3
         low, high = (y, y) if level in self.far else map(self.up, level.interval)
         inner = [(left + share * (right - left), "middle") for share in (0.5, 0.25, 0.75)]
@@ -548,7 +548,7 @@ class _Layout:
         return LevelLine(y, low, high, at % N_DASHES, text, self.room.word(text, places))
 
     def _lines(self) -> list[Line]:
-        """The series, strong ones last, so that they are drawn over the others. They get their labels first."""
+        """Return the series, strong ones last, so that they are drawn over the others. They get their labels first."""
         lines = [
             Line(color, shape, series.strong, series.joined, [self._mark(point) for point in series.points])
             for color, shape, series in sorted(self.chart.legend(), key=lambda own: not own[2].strong)
@@ -556,14 +556,14 @@ class _Layout:
         return lines[::-1]
 
     def _mark(self, point: Point) -> Mark:
-        """A point. Its label is to the right of it, because one in between two points could belong to either."""
+        """Return a point. Its label is to the right of it, because one in between two points could belong to either."""
         x, y, half = self.across(point.x), self.up(point.y), self._half(point)
         places = [(x + half, line, "start") for line in (y + 15, y - 8)]
         label = self.room.word(point.label, places, BAR) if point.label else None
         return Mark(x, y, self.up(point.low), self.up(point.high), point.words, label, point is self.chart.marked)
 
     def _note(self, point: Point) -> Word | None:
-        """What is written beside the marked point: above or below its ring and its interval, or at a side."""
+        """Return what is written beside the marked point: above or below its ring and its interval, or at a side."""
         x, y = self.across(point.x), self.up(point.y)
         above, below = min(self.up(point.high) - 9, y - 16), max(self.up(point.low) + 18, y + 25)
         places = [(x, line, side) for line in (above, below) for side in ("middle", "start", "end")]

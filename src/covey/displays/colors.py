@@ -93,7 +93,7 @@ DRAWN_POINTS = DrawnColors(representative="crimson", covered="silver")
 
 
 def of_clusters(n: int) -> list[tuple[str, str]]:
-    """A color for each of n clusters on a page, for light and for dark paper."""
+    """Return a color for each of n clusters on a page, for light and for dark paper."""
     return [*CLUSTERS[:n], *(_spread(at) for at in range(n - len(CLUSTERS)))]
 
 
@@ -110,7 +110,7 @@ def _hex(hue: float, lightness: float, saturation: float) -> str:
 
 
 def of_things(n: int) -> list[Any]:
-    """A color for each of n things (clusters, methods) that are as easy to tell apart as n colors can be.
+    """Return a color for each of n things (clusters, methods) that are as easy to tell apart as n colors can be.
 
     The same number of things gets the same colors in every figure.
     """

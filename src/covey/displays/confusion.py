@@ -20,7 +20,7 @@ LARGEST = 5
 
 
 def largest(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """The rows and columns of the largest numbers outside the diagonal; 0 is no confusion.
+    """Return the rows and columns of the largest numbers outside the diagonal; 0 is no confusion.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class ConfusionMatrix:
         )
 
     def titles(self) -> list[str]:
-        """The labels of the columns that are shown.
+        """Return the labels of the columns that are shown.
 
         Returns
         -------
@@ -99,7 +99,7 @@ class ConfusionMatrix:
         return [self.labels[at] for at in self.shown]
 
     def rows(self) -> list[tuple[str, list[tuple[int, str, str]]]]:
-        """The rows that are shown.
+        """Return the rows that are shown.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class ConfusionMatrix:
 
 
 def _short(share: float) -> str:
-    """A share in as few signs as tell it from others; nothing for 0.
+    """Return a share in as few signs as tell it from others; nothing for 0.
 
     Examples
     --------

@@ -130,5 +130,5 @@ class CoverageDisplay:
 
 
 def _curve(prototype: Prototype) -> Floats:
-    """The share of members covered by the first 0, 1, 2, ... representatives."""
+    """Return the share of members covered by the first 0, 1, 2, ... representatives."""
     return np.concatenate([[0], np.cumsum(prototype.stands_for)]) / prototype.members.size

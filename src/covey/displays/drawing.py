@@ -42,7 +42,7 @@ OTHER_FONTS = (
 
 
 def figure(width: float, height: float) -> Any:
-    """A figure of the given size in inches. Unlike pyplot's, it opens no window and is freed when nobody uses it."""
+    """Return a figure of the given size in inches. Unlike pyplot's, it opens no window and is freed after use."""
     return require("matplotlib.figure", "plot").Figure(figsize=(width, height), layout="constrained")
 
 
@@ -52,7 +52,7 @@ def new_axes() -> Any:
 
 
 def plain(text: Any) -> str:
-    """The text, legible and with its dollar signs escaped.
+    """Return the text, legible and with its dollar signs escaped.
 
     Matplotlib takes what is between two dollar signs for a formula.
 

@@ -10,7 +10,7 @@ from covey.runtime.wording import some_of
 
 
 def fitted_selector(estimator: Any) -> Any:
-    """The estimator itself if it is a selector, or the selector of a classifier.
+    """Return the estimator itself if it is a selector, or the selector of a classifier.
 
     It is refused if it is not fitted, or if its members are on a Dask cluster.
     """
@@ -30,7 +30,7 @@ def fitted_selector(estimator: Any) -> Any:
 
 
 def prototype_of(prototypes: Mapping[Hashable, Prototype], label: Hashable) -> Prototype:
-    """The prototype of the cluster with this label; None stands for the only cluster."""
+    """Return the prototype of the cluster with this label; None stands for the only cluster."""
     if label is None and len(prototypes) == 1:
         return next(iter(prototypes.values()))
     if label not in prototypes:

@@ -79,7 +79,7 @@ def lay_out(
 
 
 def _known(neighbors: NDArray[Any], similarities: Floats) -> tuple[Positions, Floats]:
-    """The neighbors that are kept, without those whose similarity is no number."""
+    """Return the neighbors that are kept, without those whose similarity is no number."""
     there = (neighbors >= 0) & np.isfinite(similarities)
     kept = np.where(there, neighbors, -1).astype(np.intp), np.where(there, similarities, np.nan)
     return kept[0][:, :N_SHOWN], kept[1][:, :N_SHOWN]
@@ -92,7 +92,7 @@ def _widened(values: NDArray[Any], width: int, filling: float) -> NDArray[Any]:
 def _lay_out_core(
     collection: Collection, n_neighbors: int, n_jobs: int | None, rng: np.random.RandomState
 ) -> tuple[Floats, Indices, Floats]:
-    """Where the members lie, their neighbors and how similar these are. Equal members lie side by side."""
+    """Return where the members lie, their neighbors and how similar these are. Equal members lie side by side."""
     n = len(collection)
     if n == 1:
         return np.zeros((1, 2)), np.empty((1, 0), dtype=np.int32), np.empty((1, 0))
@@ -109,7 +109,7 @@ def _lay_out_core(
 
 
 def distances_of(graph: NeighborGraph) -> sp.csr_array:
-    """The distances of all pairs on the graph, as t-SNE takes them: in each row the object itself, then the nearest.
+    """Return the distances of all pairs on the graph, as t-SNE takes them: in each row itself, then the nearest.
 
     A pair that has two similarities, one in each direction, counts with the larger one. Distances of zero are stored,
     because scikit-learn would otherwise miss the object itself and its duplicates among the neighbors.
@@ -131,7 +131,7 @@ def distances_of(graph: NeighborGraph) -> sp.csr_array:
 
 
 def _turned(positions: Floats) -> Floats:
-    """The positions moved to the origin and turned so that their variance is largest from left to right."""
+    """Return the positions moved to the origin and turned so that their variance is largest from left to right."""
     x, y = (positions - positions.mean(axis=0)).T
     angle = np.arctan2(2 * (x * y).sum(), (x * x).sum() - (y * y).sum()) / 2
     cosine, sine = np.cos(angle), np.sin(angle)
@@ -139,7 +139,7 @@ def _turned(positions: Floats) -> Floats:
 
 
 def _beside(core: Floats, similar: Indices, rng: np.random.Generator) -> Floats:
-    """Where objects lie whose most similar objects of the core are given, best first."""
+    """Return where objects lie whose most similar objects of the core are given, best first."""
     gaps = KDTree(core).query(core, k=min(2, len(core)))[0].reshape(len(core), -1)[:, -1]
     gap = float(np.median(gaps))
     places = core[similar]

@@ -447,7 +447,7 @@ class PrototypeMapDisplay:
         write_page(self.to_html(label, title), path)
 
     def _repr_html_(self) -> str | None:
-        """The page in a frame, for a notebook; see `covey.notebook.framed` on why this is safe."""
+        """Return the page in a frame, for a notebook; see `covey.notebook.framed` on why this is safe."""
         try:
             return framed(self.to_html(), self.title)
         except ImportError:  # pages need jinja2; without it, a notebook shows the text
@@ -505,7 +505,7 @@ def _mapped(
 
 
 def _by_importance(prototypes: Sequence[Prototype], most: int, rng: np.random.Generator) -> Positions:
-    """The rows that are kept, the most important first.
+    """Return the rows that are kept, the most important first.
 
     These are the representatives, those that were picked first in their clusters before the others, and then as many
     other members as there is room for, drawn at random.
@@ -519,7 +519,7 @@ def _by_importance(prototypes: Sequence[Prototype], most: int, rng: np.random.Ge
 
 
 def _held_of(prototypes: Sequence[Prototype], rows: Positions) -> dict[str, Any]:
-    """What the display holds of the prototypes, for the rows on the map."""
+    """Return what the display holds of the prototypes, for the rows on the map."""
     members = np.concatenate([prototype.members for prototype in prototypes])
     places = {row: at for at, row in enumerate(rows.tolist())}
     by_row = np.argsort(members)
@@ -546,6 +546,6 @@ def _held_of(prototypes: Sequence[Prototype], rows: Positions) -> dict[str, Any]
 
 
 def _chosen_names(names: Sequence[Any], rows: Positions) -> list[str]:
-    """The names of the rows."""
+    """Return the names of the rows."""
     called = list(names)  # a list, because a pandas Series would look rows up in its index
     return [str(called[row]) for row in rows.tolist()]

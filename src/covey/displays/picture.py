@@ -50,7 +50,7 @@ class Picture:
     template: ClassVar[str] = "picture.html"
 
     def drawn(self, form: str, *, transparent: bool = False) -> bytes:
-        """The content of an image file. The same picture gives the same content.
+        """Return the content of an image file. The same picture gives the same content.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class Picture:
         return buffer.getvalue()
 
     def address(self) -> str:
-        """The picture as a data address, which a page can hold. The page's own paper shows through.
+        """Return the picture as a data address, which a page can hold. The page's own paper shows through.
 
         Returns
         -------

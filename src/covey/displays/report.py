@@ -62,7 +62,7 @@ class Card:
 
     @classmethod
     def of_text(cls, title: str, lines: Sequence[str]) -> Self:
-        """A card of a text: its title and its first lines.
+        """Return a card of a text: its title and its first lines.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Card:
 
     @classmethod
     def of_fields(cls, title: str, fields: Mapping[Any, Any]) -> Self:
-        """A card of a row of a table: its title and its values by their names, with as many digits as can be compared.
+        """Return a card of a row of a table: its title and its values by their names, with digits that can be compared.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Card:
 
     @classmethod
     def of_profile(cls, title: str, profile: Mapping[Any, float]) -> Self:
-        """A card of a profile: its title and its largest entries.
+        """Return a card of a profile: its title and its largest entries.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class Card:
         return cls(title, tuple(f"{name}: {weight:.3g}" for name, weight in top))
 
     def address(self) -> str:
-        """The image as a data address, which a page can hold. The card must have pixels.
+        """Return the image as a data address, which a page can hold. The card must have pixels.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class Card:
 
 
 def _readable(value: Any) -> str:
-    """A value as a person reads it. Tables hold numbers as texts, too."""
+    """Return a value as a person reads it. Tables hold numbers as texts, too."""
     is_long = isinstance(value, float | np.floating) or LONG_NUMBER.fullmatch(str(value))
     return f"{float(value):.{DIGITS}g}" if is_long else str(value)
 
@@ -292,7 +292,7 @@ class Report:
     verdict: Verdict | None = None
 
     def html(self) -> str:
-        """The report as one page, with everything in it.
+        """Return the report as one page, with everything in it.
 
         Returns
         -------

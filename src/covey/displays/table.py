@@ -38,7 +38,7 @@ class TableColumn:
     spread: bool = False
 
     def text(self, value: Any) -> str:
-        """A value as the page shows it.
+        """Return a value as the page shows it.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Table:
     template: ClassVar[str] = "table.html"
 
     def cells(self) -> list[list[str]]:
-        """The text of each cell, as the page shows it.
+        """Return the text of each cell, as the page shows it.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Table:
         return [[column.text(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
 
     def numeric(self) -> list[bool]:
-        """Which columns are aligned as numbers.
+        """Return which columns are aligned as numbers.
 
         Returns
         -------
@@ -136,5 +136,5 @@ class Table:
 
 
 def _parts(value: Any, column: TableColumn) -> Sequence[Any]:
-    """The cells of a file that a value takes."""
+    """Return the cells of a file that a value takes."""
     return (value,) if not column.spread else (None, None) if value is None else value

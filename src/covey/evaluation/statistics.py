@@ -75,7 +75,7 @@ class Comparison:
     adjusted: Floats
 
     def groups(self, level: float = 0.05) -> list[tuple[str, ...]]:
-        """The largest groups of methods that follow each other by rank, and of which no two differ significantly.
+        """Return the largest groups of methods that follow each other by rank, of which no two differ significantly.
 
         A diagram of critical differences draws each group as a line.
 
@@ -220,7 +220,7 @@ def shaffer(p_values: Any, n_methods: int) -> Floats:
 
 @lru_cache
 def true_together(k: int) -> tuple[int, ...]:
-    """The numbers of hypotheses "these two of k methods are equal" that can be true at once, ascending.
+    """Return the numbers of hypotheses "these two of k methods are equal" that can be true at once, ascending.
 
     Methods that are equal form groups, and a group of j methods makes j (j - 1) / 2 hypotheses true.
     """

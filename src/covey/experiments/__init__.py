@@ -4,7 +4,7 @@ specs.py      what an experiment is made of: SelectorFactory, Problem, Split, an
 names.py      what methods are called
 methods.py    the selectors of covey as methods
 sharpening.py sharpened CRS as a method
-runner.py     `run` does trials and records them, `run_within` within a time, `report` makes the report that specs declare
+runner.py     `run` does trials and records them, `run_within` within a time, `report` makes the report of specs
 limited.py    stops work that takes too long
 records.py    Trial, TrialRecord (what a method did for one cluster), and the file of records
 tables.py     tables made of records

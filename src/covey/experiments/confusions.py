@@ -15,7 +15,7 @@ from covey.experiments.tables import each_once
 
 
 def confusion_matrices(results: Results) -> Iterable[ConfusionMatrix]:
-    """For each problem the confusion matrix of each method, all seeds together; none if no query is answered wrong."""
+    """Yield for each problem the confusion matrix of each method, all seeds together, unless no answer is wrong."""
     for problem in results.problems:
         for method, records in _by_method(results, problem).items():
             labels, counts = confusion(records)
@@ -25,7 +25,7 @@ def confusion_matrices(results: Results) -> Iterable[ConfusionMatrix]:
 
 
 def largest_confusions(results: Results) -> Iterable[Confusions]:
-    """For each problem and method the largest confusions in words, with examples where objects can be looked at."""
+    """Yield for each problem and method the largest confusions in words, with examples where objects can be shown."""
     for name, problem in results.problems.items():
         for records in _by_method(results, name).values():
             labels, counts = confusion(records)
@@ -38,7 +38,7 @@ def largest_confusions(results: Results) -> Iterable[Confusions]:
 
 
 def confusion(records: Sequence[TrialRecord]) -> tuple[list[str], NDArray[np.int64]]:
-    """All labels, and how many queries of each of them (row) got which (column), all seeds together."""
+    """Return all labels, and how many queries of each of them (row) got which (column), all seeds together."""
     labels = list(dict.fromkeys([*each_once(records, "cluster"), *(label for r in records for label in r.predicted)]))
     place = {label: at for at, label in enumerate(labels)}
     counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
@@ -49,7 +49,7 @@ def confusion(records: Sequence[TrialRecord]) -> tuple[list[str], NDArray[np.int
 
 
 def _by_method(results: Results, problem: str) -> dict[str, list[TrialRecord]]:
-    """The records of a problem, by the name of their method."""
+    """Return the records of a problem, by the name of their method."""
     found: dict[str, list[TrialRecord]] = {}
     for r in results.records:
         if r.problem == problem:
@@ -60,7 +60,7 @@ def _by_method(results: Results, problem: str) -> dict[str, list[TrialRecord]]:
 def _with_examples(
     told: Confusion, records: Iterable[TrialRecord], problem: Problem, name: str, results: Results
 ) -> Confusion:
-    """The confusion with some of its objects, each beside the representative that decided, if they can be shown."""
+    """Return the confusion with some of its objects, each beside the representative that decided, if there are cards."""
     if problem.card is None:
         return told
     return replace(told, examples=list(islice(_examples(told, records, problem, name, results), EXAMPLES)))
@@ -69,7 +69,7 @@ def _with_examples(
 def _examples(
     told: Confusion, records: Iterable[TrialRecord], problem: Problem, name: str, results: Results
 ) -> Iterable[Example]:
-    """All examples that the records list, seed by seed."""
+    """Yield all examples that the records list, seed by seed."""
     assert problem.card is not None
     for r in records:
         rows = r.mistaken.get(told.given, ()) if r.cluster == told.label else ()

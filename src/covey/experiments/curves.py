@@ -51,7 +51,7 @@ class Cost:
     bound: float
 
     def of(self, row: Row) -> float:
-        """What a method takes."""
+        """Return what a method takes."""
         return float(getattr(row, self.value))
 
 
@@ -85,7 +85,7 @@ def quality_against_evaluations(results: Results, marked: str | None = None) -> 
 
 
 def quality_by_budget(results: Results) -> Iterable[Table]:
-    """The best F1 of each curve with at most 1, 2, 5 and 10 % of the objects, and that of all objects.
+    """Yield the best F1 of each curve with at most 1, 2, 5 and 10 % of the objects, and that of all objects.
 
     There is no line for a share that no curve comes down to.
     """
@@ -103,7 +103,7 @@ def quality_by_budget(results: Results) -> Iterable[Table]:
 
 
 def chance(records: Iterable[TrialRecord]) -> float:
-    """The mean F1 of labels that are drawn at random as often as they occur, on the queries of these records.
+    """Return the mean F1 of labels that are drawn at random as often as they occur, on the queries of these records.
 
     A label with the share p of all queries then has a precision and a recall of p, and so an F1 of p. Always giving the
     most frequent label is never better, because that label gets 2 p / (1 + p), at most 1, and all others get 0.
@@ -116,18 +116,18 @@ def chance(records: Iterable[TrialRecord]) -> float:
 
 
 def _within(curve: Iterable[Row], budget: float) -> str:
-    """The best F1 of a curve with at most this many percent of the objects, in words; empty if there is none."""
+    """Return the best F1 of a curve with at most this many percent of the objects, in words; empty if there is none."""
     best = max((row for row in curve if row.percentage <= budget), key=lambda row: row.f1, default=None)
     return "" if best is None else f"{_scored(best)} (k = {best.k}, {percent(best.percentage / 100)})"
 
 
 def _scored(row: Row) -> str:
-    """The F1 of a method, with its standard deviation if there are several seeds."""
+    """Return the F1 of a method, with its standard deviation if there are several seeds."""
     return f"{row.f1:.3f} ± {row.f1_spread:.3f}" if row.n_seeds > 1 else f"{row.f1:.3f}"
 
 
 def _curves(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """The rows of each curve, by its name, in the order of k."""
+    """Return the rows of each curve, by its name, in the order of k."""
     curves: dict[str, list[Row]] = {}
     for row in sorted((row for row in rows if row.k is not None), key=lambda row: row.k or 0):
         curves.setdefault(row.curve or row.method, []).append(row)
@@ -135,7 +135,7 @@ def _curves(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _drawn(results: Results, cost: Cost, name: str, caption: str, marked: str | None) -> Iterable[Chart]:
-    """A chart with the curves, marks and levels of all methods; nothing if there is none."""
+    """Yield a chart with the curves, marks and levels of all methods; nothing if there is none."""
     rows = summarise(results.records, results.problems)
     curves, others = _curves(rows), [row for row in rows if row.k is None]
     levels = [row for row in others if cost.of(row) == cost.bound]
@@ -153,7 +153,7 @@ def _drawn(results: Results, cost: Cost, name: str, caption: str, marked: str | 
 
 
 def _stands_out(curve: Sequence[Row], rows: Sequence[Row], marked: str | None) -> bool:
-    """Whether a curve is drawn strongly: that of the marked method is, and all are if no method of theirs is marked."""
+    """Return whether a curve is drawn strongly: that of the marked method is, or all are if none is marked."""
     return marked not in [row.method for row in rows] or marked in [row.method for row in curve]
 
 
@@ -163,7 +163,7 @@ def _interval(row: Row) -> tuple[float, float]:
 
 
 def _point(row: Row, cost: Cost) -> Point:
-    """A method as a point, with its standard error."""
+    """Return a method as a point, with its standard error."""
     error = f" (standard error {row.f1_error:.3f})" if row.n_seeds > 1 else ""
     selected, scanned = percent(row.percentage / 100), f"{row.scan_rate:.3g}"
     words = f"{row.method}: F1 {row.f1:.3f}{error}, {selected} selected, scan rate {scanned}"

@@ -40,7 +40,7 @@ MOST_UPRIGHT = 6
 
 
 def critical_differences(results: Results) -> Iterable[Picture]:
-    """For each problem the mean ranks of the methods by precision and by recall, and which of them differ.
+    """Yield for each problem the mean ranks of the methods by precision and by recall, and which of them differ.
 
     A problem on which neither test finds a difference is left out.
     """
@@ -62,7 +62,7 @@ def critical_differences(results: Results) -> Iterable[Picture]:
 
 
 def comparison_over_clusters(records: Iterable[TrialRecord], problem: str, score: str) -> Comparison | None:
-    """The methods on a problem, compared over its clusters; scores are means over seeds.
+    """Return the methods on a problem, compared over its clusters; scores are means over seeds.
 
     None if there are fewer than three methods or fewer than two clusters, which is too little for the test.
     """
@@ -78,7 +78,7 @@ def comparison_over_clusters(records: Iterable[TrialRecord], problem: str, score
 
 
 def _draw_comparison(axes: Any, found: Comparison, title: str) -> None:
-    """A critical difference diagram: methods on a scale of ranks, those that do not differ connected."""
+    """Return a critical difference diagram: methods on a scale of ranks, those that do not differ connected."""
     pandas, posthocs = require("pandas", "cli"), require("scikit_posthocs", "cli")
     names = [plain(name) for name in found.names]
     adjusted = pandas.DataFrame(found.adjusted, index=names, columns=names)
@@ -90,7 +90,7 @@ def _draw_comparison(axes: Any, found: Comparison, title: str) -> None:
 
 
 def bar_charts(results: Results) -> Iterable[Picture]:
-    """For each problem, precision, recall and the share selected of its largest clusters by every method."""
+    """Yield for each problem, precision, recall and the share selected of its largest clusters by every method."""
     for problem in results.problems:
         mine = [r for r in results.records if r.problem == problem]
         methods, clusters = each_once(mine, "method"), _largest(mine)
@@ -115,7 +115,7 @@ def bar_charts(results: Results) -> Iterable[Picture]:
 
 
 def _draw_bars(axes: Any, values: Sequence[Sequence[Sequence[float]]]) -> list[Any]:
-    """A group of bars for each cluster, in each group a bar for each method: the mean over seeds, and its error.
+    """Return a group of bars for each cluster, in each group a bar for each method: the mean over seeds, and its error.
 
     The values of a method are those of each cluster, one for each seed. Returns the bars of each method.
     """
@@ -130,7 +130,7 @@ def _draw_bars(axes: Any, values: Sequence[Sequence[Sequence[float]]]) -> list[A
 
 
 def points(results: Results) -> Iterable[Picture]:
-    """For each problem whose objects are points in the plane: the points, and the representatives marked."""
+    """Yield for each problem whose objects are points in the plane: the points, and the representatives marked."""
     for problem in results.problems:
         split = results.split(problem, 0)
         mine = [r for r in results.records if r.problem == problem and r.seed == 0]
@@ -151,7 +151,7 @@ def points(results: Results) -> Iterable[Picture]:
 
 
 def galleries(results: Results) -> Iterable[Gallery]:
-    """For each problem that has something to look at: the representatives that stand for most objects."""
+    """Yield for each problem that has something to look at: the representatives that stand for most objects."""
     for name, problem in results.problems.items():
         mine = [r for r in results.records if r.problem == name and r.seed == 0]
         if problem.card is None or not mine:
@@ -174,7 +174,7 @@ def galleries(results: Results) -> Iterable[Gallery]:
 
 
 def _largest(records: Iterable[TrialRecord]) -> list[str]:
-    """The largest clusters, in the order in which they were recorded."""
+    """Return the largest clusters, in the order in which they were recorded."""
     sizes = {r.cluster: r.size for r in records}
     kept = sorted(sizes, key=lambda cluster: -sizes[cluster])[:SHOWN]
     return [cluster for cluster in sizes if cluster in kept]
@@ -183,5 +183,5 @@ def _largest(records: Iterable[TrialRecord]) -> list[str]:
 def _values(
     records: Iterable[TrialRecord], method: str, cluster: str, value: Callable[[TrialRecord], float]
 ) -> list[float]:
-    """A value for each seed."""
+    """Return a value for each seed."""
     return [value(r) for r in records if (r.method, r.cluster) == (method, cluster)]

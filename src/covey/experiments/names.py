@@ -10,7 +10,7 @@ CRS_CURVE, SHARPENED_CURVE = "CRS", "sharpened CRS"
 
 
 def crs_name(k: int) -> str:
-    """The name of CRS with k neighbors.
+    """Return the name of CRS with k neighbors.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def crs_name(k: int) -> str:
 
 
 def sharpened_name(k: int) -> str:
-    """The name of sharpened CRS with k neighbors.
+    """Return the name of sharpened CRS with k neighbors.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def sharpened_name(k: int) -> str:
 
 
 def slug(name: str) -> str:
-    """The name as a part of a file's name: lower case, with hyphens for all but letters and digits.
+    """Return the name as a part of a file's name: lower case, with hyphens for all but letters and digits.
 
     Examples
     --------

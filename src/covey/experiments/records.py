@@ -30,17 +30,6 @@ class Trial(NamedTuple):
         The name of the method.
     seed : int
         The seed, which decides the split of the problem and the draws of the method, as far as they are random.
-
-    See Also
-    --------
-    covey.experiments.runner.run : Does fits.
-
-    Examples
-    --------
-    >>> from itertools import product
-    >>> from covey.experiments.records import Trial
-    >>> [Trial(*each) for each in product(["spirals"], ["CRS-k5", "CRS-k10"], [0])]
-    [Fit(problem='spirals', method='CRS-k5', seed=0), Fit(problem='spirals', method='CRS-k10', seed=0)]
     """
 
     problem: str
@@ -87,28 +76,6 @@ class TrialRecord:
         Examples of the cluster's queries that got another label, by this label: their rows in the split's queries, and
         the rows in its X of the representatives that decided. The most similar ones come first, and at most 3 are
         listed. Files of older versions do not hold it.
-
-    See Also
-    --------
-    covey.experiments.tables.summarise : Makes means over clusters and seeds.
-
-    Examples
-    --------
-    CRS represents 100 points on a spiral by 13 of them, and 2 of 50 new points are taken for the other spiral:
-
-    >>> import tempfile
-    >>> from covey.datasets import make_spirals
-    >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.records import Trial
-    >>> from covey.experiments.runner import run
-    >>> from covey.experiments.specs import Problem, Split
-    >>> def spirals(seed, data_home):
-    ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
-    >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
-    >>> fits = [Trial("spirals", "CRS-k5", 0)]
-    >>> first, second = run(tempfile.mkdtemp(), fits, problems=problems, methods=METHODS)
-    >>> first.size, first.selected, first.recall, first.predicted
-    (100, 13, 0.96, {'0': 48, '1': 2})
     """
 
     problem: str
@@ -136,46 +103,20 @@ class TrialRecord:
         return Trial(self.problem, self.method, self.seed)
 
 
-def record_file(folder: Any, quick: bool) -> Path:
-    """Where the records of full or of quick runs are kept in a folder."""
+def record_file(folder: Any, *, quick: bool) -> Path:
+    """Return where the records of full or of quick runs are kept in a folder."""
     return Path(folder) / (QUICK_FILE if quick else FILE)
 
 
-def read_records(folder: Any, quick: bool = False) -> list[TrialRecord]:
+def read_records(folder: Any, *, quick: bool = False) -> list[TrialRecord]:
     """Read what an experiment has recorded, without running anything.
-
-    Parameters
-    ----------
-    folder : path
-        The folder that was passed to `covey.experiments.runner.run`.
-    quick : bool, default=False
-        Whether to read the records of quick runs, which have a file of their own, or those of full runs.
-
-    Returns
-    -------
-    list of Record
-        All records, in the order in which they were written. It is empty if there is no file.
 
     Raises
     ------
     ValueError
         If the file is damaged. A last line that a killed process has left incomplete is dropped by the next `run`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from covey.datasets import make_spirals
-    >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.records import Trial, read_records
-    >>> from covey.experiments.runner import run
-    >>> from covey.experiments.specs import Problem, Split
-    >>> problem = Problem(lambda seed, data_home: Split(*make_spirals(random_state=0), *make_spirals(random_state=1)))
-    >>> folder = tempfile.mkdtemp()
-    >>> made = run(folder, [Trial("spirals", "random-5%", 0)], problems={"spirals": problem}, methods=METHODS)
-    >>> read_records(folder) == made, read_records(folder, quick=True)
-    (True, [])
     """
-    path = record_file(folder, quick)
+    path = record_file(folder, quick=quick)
     if not path.exists():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()

@@ -52,7 +52,7 @@ class Completion(Enum):
 
 def run(
     folder: Any,
-    fits: Iterable[Trial],
+    trials: Iterable[Trial],
     *,
     problems: Mapping[str, Problem],
     methods: Mapping[str, SelectorFactory],
@@ -68,40 +68,12 @@ def run(
     which was stopped goes on where it was. Methods and problems are known by their names alone: if you change what a
     name means, choose another folder.
 
-    Parameters
-    ----------
-    folder : path
-        Where records.jsonl is, or will be; quick.jsonl for quick runs.
-    fits : iterable of Fit
-        What to do.
-    problems, methods : mappings
-        The problems and methods that the fits name.
-    quick : bool, default=False
-        Keep 100 objects of each cluster. This takes minutes at most and shows that everything works.
-    data_home : path, optional
-        Where the loaders of data sets look first.
-    n_jobs : int or None, default=None
-        The number of threads or processes, which is passed to `SelectorFactory.make`.
-    verbose : int, default=0
-        1 shows a progress bar on a terminal. Every fit is logged in any case.
+    The records come in the order of problems, seeds and methods. They are in `folder`, in records.jsonl or, for `quick`
+    runs, in quick.jsonl. A quick run keeps 100 objects of each cluster: it takes minutes at most and shows that
+    everything works. Loaders of data sets look in `data_home` first. `n_jobs` is passed to `SelectorFactory.make`.
 
-    Returns
-    -------
-    list of Record
-        The records of all fits asked for, one for each cluster. They come in the order of problems, seeds and methods,
-        whatever the order was in which the fits were done.
-
-    Raises
-    ------
-    KeyError
-        If a fit names a problem or a method that is not among those given.
-    ValueError
-        If the file of records is damaged. An incomplete last line, as a killed process may leave it, is dropped.
-
-    See Also
-    --------
-    covey.experiments.tables.summarise : Sums the records up.
-    covey.experiments.runner.report : Runs, and makes tables and figures of it.
+    Raises KeyError if a trial names a problem or a method that is not among those given, and ValueError if the file of
+    records is damaged.
 
     Examples
     --------
@@ -109,37 +81,38 @@ def run(
 
     >>> import tempfile
     >>> from covey.datasets import make_spirals
-    >>> from covey.experiments.paper.methods import METHODS
+    >>> from covey.experiments.methods import crs
     >>> from covey.experiments.records import Trial
     >>> from covey.experiments.runner import run
     >>> from covey.experiments.specs import Problem, Split
     >>> def spirals(seed, data_home):
     ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
     >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
-    >>> folder, fits = tempfile.mkdtemp(), [Trial("spirals", "CRS-k5", 0), Trial("spirals", "CRS-k10", 0)]
-    >>> records = run(folder, fits, problems=problems, methods=METHODS)
+    >>> methods = {"CRS-k5": crs(5), "CRS-k10": crs(10)}
+    >>> folder, trials = tempfile.mkdtemp(), [Trial("spirals", "CRS-k5", 0), Trial("spirals", "CRS-k10", 0)]
+    >>> records = run(folder, trials, problems=problems, methods=methods)
     >>> [(record.method, record.cluster, record.selected) for record in records]
     [('CRS-k5', '0', 13), ('CRS-k5', '1', 13), ('CRS-k10', '0', 8), ('CRS-k10', '1', 9)]
-    >>> run(folder, fits, problems=problems, methods=METHODS) == records
+    >>> run(folder, trials, problems=problems, methods=methods) == records
     True
     """
     Path(folder).mkdir(parents=True, exist_ok=True)
-    file = record_file(folder, quick)
+    file = record_file(folder, quick=quick)
     mend(file)
-    asked = set(fits)
-    left = _in_order(asked - {record.trial for record in read_records(folder, quick)}, problems, methods)
-    split_of = lru_cache(1)(lambda name, seed: problems[name].split(seed, data_home, quick))
+    asked = set(trials)
+    left = _in_order(asked - {record.trial for record in read_records(folder, quick=quick)}, problems, methods)
+    split_of = lru_cache(1)(lambda name, seed: problems[name].split(seed, data_home, quick=quick))
     with progress("experiments", len(left), "fits", shown=verbose > 0) as bar:
-        for number, fit in enumerate(left, start=1):
-            bar.note(f"{fit.problem}, {fit.method}, seed {fit.seed}")
-            problem, method = problems[fit.problem], methods[fit.method]
-            split = split_of(fit.problem, fit.seed if problem.drawn else 0)
-            records = _measure(fit, method, method.make(problem.similarity, fit.seed, n_jobs), split)
+        for number, trial in enumerate(left, start=1):
+            bar.note(f"{trial.problem}, {trial.method}, seed {trial.seed}")
+            problem, method = problems[trial.problem], methods[trial.method]
+            split = split_of(trial.problem, trial.seed if problem.drawn else 0)
+            records = _measure(trial, method, method.make(problem.similarity, trial.seed, n_jobs), split)
             append(file, records)
             bar.advance()
-            logger.info("%d of %d: %s, %s, seed %d, fitted in %.1f s", number, len(left), *fit, records[0].seconds)
-    found = [with_k(record, methods) for record in read_records(folder, quick) if record.trial in asked]
-    place = {fit: at for at, fit in enumerate(_in_order(asked, problems, methods))}
+            logger.info("%d of %d: %s, %s, seed %d, fitted in %.1f s", number, len(left), *trial, records[0].seconds)
+    found = [with_k(record, methods) for record in read_records(folder, quick=quick) if record.trial in asked]
+    place = {trial: at for at, trial in enumerate(_in_order(asked, problems, methods))}
     return sorted(found, key=lambda record: place[record.trial])
 
 
@@ -214,49 +187,16 @@ def report(
 
     Fits that the folder has already are not done again, and a fit that several sections need is done once.
 
-    Parameters
-    ----------
-    folder : path
-        Where the records are kept, as in `run`. The report itself is not written; its `write` does that.
-    specs : sequence of Spec
-        The sections. A section that has nothing to show is left out.
-    title : str
-        The title of the report.
-    summary : sequence of str
-        Its opening paragraphs.
-    problems, methods : mappings
-        What the names in the specs mean. Problems that are not among them are left out.
-    seeds : int
-        How often what is drawn at random is repeated, unless a spec says otherwise.
-    quick : bool, default=False
-        Keep 100 objects of each cluster, and use at most five seeds.
-    data_home : path, optional
-        Where the loaders of data sets look first.
-    n_jobs : int or None, default=None
-        The number of threads or processes, which is passed to `SelectorFactory.make`.
-    verbose : int, default=0
-        1 shows progress bars on a terminal.
-
-    Returns
-    -------
-    Report
-        The report, whose method `write` makes a page of it.
-
-    Raises
-    ------
-    KeyError
-        If a spec names a method that is not among those given.
-
-    See Also
-    --------
-    covey.experiments.runner.run : Only runs the experiments.
+    A section that has nothing to show is left out, and so are problems that are not among `problems`. `seeds` says how
+    often what is drawn at random is repeated, unless a spec says otherwise; a `quick` run uses at most five seeds. The
+    other options are those of `run`.
 
     Examples
     --------
     >>> import tempfile
     >>> from covey.datasets import make_spirals
     >>> from covey.displays.table import TableColumn, Table
-    >>> from covey.experiments.paper.methods import METHODS
+    >>> from covey.experiments.methods import crs
     >>> from covey.experiments.runner import report
     >>> from covey.experiments.specs import Problem, Spec, Split
     >>> from covey.experiments.tables import summarise
@@ -267,15 +207,16 @@ def report(
     ...     rows = [(row.method, row.percentage) for row in summarise(results.records, results.problems)]
     ...     yield Table("shares", [TableColumn("method"), TableColumn("selected, %", ".1f")], rows)
     >>> specs = [Spec("Shares", "Means of two seeds.", shares, ("spirals",), ("CRS-k5", "CRS-k10"))]
-    >>> options = {"problems": problems, "methods": METHODS, "seeds": 2}
+    >>> methods = {"CRS-k5": crs(5), "CRS-k10": crs(10)}
+    >>> options = {"problems": problems, "methods": methods, "seeds": 2}
     >>> made = report(tempfile.mkdtemp(), specs, title="Spirals", summary=["A small experiment."], **options)
     >>> made.sections[0].parts[0].cells()
     [['CRS-k5', '12.8'], ['CRS-k10', '8.2']]
     """
-    fits = [list(spec.fits(problems, methods, seeds, quick)) for spec in specs]
+    trials = [list(spec.trials(problems, methods, seeds, quick=quick)) for spec in specs]
     records = run(
         folder,
-        (fit for wanted in fits for fit in wanted),
+        (trial for wanted in trials for trial in wanted),
         problems=problems,
         methods=methods,
         quick=quick,
@@ -283,10 +224,10 @@ def report(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    split_of = lru_cache(1)(lambda name, seed: problems[name].split(seed, data_home, quick))
+    split_of = lru_cache(1)(lambda name, seed: problems[name].split(seed, data_home, quick=quick))
     sections: list[Section] = []
     with progress("tables and figures", len(specs), "sections", shown=verbose > 0) as bar:
-        for spec, wanted in zip(specs, map(set, fits), strict=True):
+        for spec, wanted in zip(specs, map(set, trials), strict=True):
             bar.note(spec.title)
             own = {name: problems[name] for name in spec.problems if name in problems}
             results = Results([record for record in records if record.trial in wanted], own, split_of)
@@ -296,59 +237,61 @@ def report(
     return Report(title, summary, sections)
 
 
-def _in_order(fits: set[Trial], problems: Mapping[str, Problem], methods: Mapping[str, SelectorFactory]) -> list[Trial]:
-    """The fits in the order of problems, seeds and methods, so that the same split serves fits in a row."""
+def _in_order(
+    trials: set[Trial], problems: Mapping[str, Problem], methods: Mapping[str, SelectorFactory]
+) -> list[Trial]:
+    """Return trials in the order of problems, seeds and methods, so that trials in a row share a split."""
     problem_at, method_at = ({name: at for at, name in enumerate(names)} for names in (problems, methods))
-    return sorted(fits, key=lambda fit: (problem_at[fit.problem], fit.seed, method_at[fit.method]))
+    return sorted(trials, key=lambda trial: (problem_at[trial.problem], trial.seed, method_at[trial.method]))
 
 
-def _measure(fit: Trial, method: SelectorFactory, selector: Any, split: Split) -> list[TrialRecord]:
+def _measure(trial: Trial, method: SelectorFactory, selector: Any, split: Split) -> list[TrialRecord]:
     """Select representatives, classify the queries by them, and record both for each cluster."""
+    from sklearn.metrics import precision_recall_fscore_support
+
     start = time.perf_counter()
     model = NearestPrototypeClassifier(selector).fit(split.X, split.y)
     seconds = time.perf_counter() - start
     labels = model.classes_
     nearest, similarities = (found[:, 0] for found in model.nearest_prototypes(split.queries, n=1))
-    answered = np.asarray(split.y)[nearest]
-    guess = np.searchsorted(labels, answered)
-    given = np.bincount(guess, minlength=labels.size)
+    answers = np.asarray(split.y)[nearest]
+    codes, truth = np.searchsorted(labels, answers), np.searchsorted(labels, split.truth)
+    truth = np.where(np.isin(split.truth, labels), truth, labels.size)  # no answer is right for a label that is new
+    precision, recall, _, _ = precision_recall_fscore_support(
+        truth, codes, labels=np.arange(labels.size), zero_division=0
+    )
     prototypes = model.selector_.prototypes_
     shared = int(model.selector_.n_evaluations_) - sum(int(own.n_evaluations) for own in prototypes.values())
     records = []
-    for at, label in enumerate(labels):
-        prototype = prototypes[label]
-        own = np.flatnonzero(split.truth == label)
-        answers = np.bincount(guess[own], minlength=labels.size)
-        most_similar = own[np.argsort(-similarities[own], kind="stable")]
-        hits = int(answers[at])
+    for code, label in enumerate(labels):
+        prototype, queries = prototypes[label], np.flatnonzero(truth == code)
+        predicted = np.bincount(codes[queries], minlength=labels.size)
+        most_similar = queries[np.argsort(-similarities[queries], kind="stable")]
         homogeneity = float(prototype.homogeneity)
         records.append(
             TrialRecord(
-                fit.problem,
-                fit.method,
-                str(label),
-                fit.seed,
+                *(trial.problem, trial.method, str(label), trial.seed),
                 size=int(prototype.members.size),
                 selected=int(prototype.indices.size),
-                precision=hits / max(int(given[at]), 1),
-                recall=hits / max(int(answers.sum()), 1),
+                precision=float(precision[code]),
+                recall=float(recall[code]),
                 homogeneity=homogeneity if np.isfinite(homogeneity) else None,
                 n_evaluations=int(prototype.n_evaluations),
                 scan_rate=float(prototype.scan_rate),
                 seconds=seconds,
-                predicted={str(other): int(n) for other, n in zip(labels, answers, strict=True) if n},
+                predicted={str(other): int(n) for other, n in zip(labels, predicted, strict=True) if n},
                 representatives=_listed(prototype),
                 k=method.k,
                 curve=method.curve,
                 shared_evaluations=shared,
-                mistaken=_mistaken(label, answered, most_similar, nearest),
+                mistaken=_mistaken(label, answers, most_similar, nearest),
             )
         )
     return records
 
 
 def _mistaken(label: Any, answered: Any, queries: Any, nearest: Any) -> dict[str, list[list[int]]]:
-    """The first of these queries with a label that got each wrong answer, and the representative nearest to each."""
+    """Return the first of these queries with a label that got each wrong answer, and its nearest representative."""
     found: dict[str, list[list[int]]] = {}
     for query in queries[answered[queries] != label].tolist():
         examples = found.setdefault(str(answered[query]), [])
@@ -358,14 +301,14 @@ def _mistaken(label: Any, answered: Any, queries: Any, nearest: Any) -> dict[str
 
 
 def _listed(prototype: Prototype) -> list[list[int]]:
-    """The rows of the representatives that stand for most objects, and how many each stands for."""
+    """Return the rows of the representatives that stand for most objects, and how many each stands for."""
     counts = prototype.stands_for
     order = np.argsort(-counts, kind="stable")[:LISTED]
     return np.column_stack([prototype.indices, counts])[order].tolist()
 
 
 def with_k(record: TrialRecord, methods: Mapping[str, SelectorFactory]) -> TrialRecord:
-    """The record; if it was written before records held k and its curve, with those of its method."""
+    """Return the record; if it was written before records held k and its curve, with those of its method."""
     if record.curve is not None or record.method not in methods:
         return record
     return replace(record, k=methods[record.method].k, curve=methods[record.method].curve)

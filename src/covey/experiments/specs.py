@@ -34,19 +34,6 @@ class SelectorFactory:
         The number of neighbors, which is k in the paper, if the method has one.
     curve : str or None
         What methods that differ only in k are called together. Figures draw them as one curve along k.
-
-    Examples
-    --------
-    A method of your own, and one of those that are at hand:
-
-    >>> import covey
-    >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.specs import SelectorFactory
-    >>> third = SelectorFactory(lambda similarity, seed, n_jobs: covey.RandomSelector(1 / 3, random_state=seed))
-    >>> third.make("cosine", 7, None).random_state
-    7
-    >>> METHODS["CRS-k15"].make("euclidean", 0, None)
-    CRS(n_neighbors=15, random_state=0, similarity='euclidean')
     """
 
     make: Callable[[Any, int, int | None], Any]
@@ -88,20 +75,7 @@ class Split:
     shown_queries: Any | None = None
 
     def sample(self, n: int, seed: int) -> "Split":
-        """A smaller split, to try things quickly.
-
-        Parameters
-        ----------
-        n : int
-            The most objects of each cluster, and the most queries of each label, that are kept.
-        seed : int
-            Decides which ones. The same seed gives the same split.
-
-        Returns
-        -------
-        Split
-            The smaller split.
-        """
+        """Return at most n objects of each cluster, and at most n queries of each label, drawn by the seed."""
         rng = np.random.default_rng(seed)
         kept, asked = (_draw(labels, n, rng) for labels in (self.y, self.truth))
         sampled = take_rows(self.X, kept), self.y[kept], take_rows(self.queries, asked), self.truth[asked]
@@ -130,16 +104,6 @@ class Problem:
         How similar two objects are, s in the paper, as in `covey.CRS`.
     card : callable or None
         Makes of one object what a person can look at (see `covey.displays.report.Card`).
-
-    Examples
-    --------
-    >>> from covey.datasets import make_spirals
-    >>> from covey.experiments.specs import Problem, Split
-    >>> def spirals(seed, data_home):
-    ...     return Split(*make_spirals(random_state=seed), *make_spirals(random_state=seed + 100))
-    >>> problem = Problem(spirals, similarity="euclidean")
-    >>> len(problem.split(0).X), len(problem.split(0, quick=True).X)
-    (600, 200)
     """
 
     load: Callable[[int, Any], Split]
@@ -148,23 +112,8 @@ class Problem:
     similarity: Any = "cosine"
     card: Callable[[Any], Card] | None = None
 
-    def split(self, seed: int, data_home: Any = None, quick: bool = False) -> Split:
-        """Load the data, split for a seed.
-
-        Parameters
-        ----------
-        seed : int
-            The seed.
-        data_home : path, optional
-            Where to look for data first.
-        quick : bool, default=False
-            Keep at most 100 objects of each cluster, and at most 100 queries of each label.
-
-        Returns
-        -------
-        Split
-            The clusters to represent, and the queries to classify.
-        """
+    def split(self, seed: int, data_home: Any = None, *, quick: bool = False) -> Split:
+        """Load the data, split for a seed; a `quick` run keeps at most 100 objects of each cluster and label."""
         split = self.load(seed, data_home)
         return split.sample(QUICK, seed) if quick else split
 
@@ -181,21 +130,6 @@ class Results:
         Its problems by name, those whose data are there.
     split : callable
         Returns the split of a problem, given by its name, for a seed.
-
-    Examples
-    --------
-    This function shows how much of the data each method has selected:
-
-    >>> from covey.displays.table import TableColumn, Table
-    >>> from covey.experiments.records import TrialRecord
-    >>> from covey.experiments.specs import Results
-    >>> from covey.experiments.tables import summarise
-    >>> def shares(results):
-    ...     rows = [(row.method, row.percentage) for row in summarise(results.records, results.problems)]
-    ...     yield Table("shares", [TableColumn("method"), TableColumn("selected, %", ".1f")], rows)
-    >>> record = TrialRecord("iris", "CRS-k10", "setosa", 0, 50, 6, 1.0, 1.0, None, 1225, 1.0, 0.1, {"setosa": 9}, [])
-    >>> [table.cells() for table in shares(Results([record], {}, None))]
-    [[['CRS-k10', '12.0']]]
     """
 
     records: list[TrialRecord]
@@ -220,21 +154,6 @@ class Spec:
         How many seeds; None for as many as the whole report has.
     folded : bool
         Whether the page shows only the title until a reader asks for more.
-
-    See Also
-    --------
-    covey.experiments.runner.report : Makes the sections.
-
-    Examples
-    --------
-    Where neither the data nor the method depends on the seed, one fit is enough:
-
-    >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.specs import Problem, Spec
-    >>> spec = Spec("Methods", "Means.", lambda results: [], ("iris",), ("random-5%", "full-100%"))
-    >>> problems = {"iris": Problem(lambda seed, data_home: None, drawn=False)}
-    >>> [(fit.method, fit.seed) for fit in spec.fits(problems, METHODS, seeds=3)]
-    [('random-5%', 0), ('random-5%', 1), ('random-5%', 2), ('full-100%', 0)]
     """
 
     title: str
@@ -245,26 +164,18 @@ class Spec:
     seeds: int | None = None
     folded: bool = False
 
-    def fits(
-        self, problems: Mapping[str, Problem], methods: Mapping[str, SelectorFactory], seeds: int, quick: bool = False
+    def trials(
+        self,
+        problems: Mapping[str, Problem],
+        methods: Mapping[str, SelectorFactory],
+        seeds: int,
+        *,
+        quick: bool = False,
     ) -> Iterator[Trial]:
-        """The fits that the section needs, on those of its problems that are there.
+        """Yield the trials that the section needs, on those of its problems that are there.
 
-        Where neither the split nor the method depends on the seed, there is one fit.
-
-        Parameters
-        ----------
-        problems, methods : mappings
-            What the names mean. A problem of the section that is not among them is left out.
-        seeds : int
-            How many seeds the whole report has.
-        quick : bool, default=False
-            Use at most five seeds.
-
-        Yields
-        ------
-        Fit
-            A fit to do.
+        Where neither the split nor the method depends on the seed, there is one trial. A `quick` run
+        uses at most five seeds.
         """
         most = seeds if self.seeds is None else self.seeds
         n = min(most, QUICK_SEEDS) if quick else most
@@ -275,6 +186,6 @@ class Spec:
 
 
 def _draw(labels: NDArray[Any], n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The rows of at most n objects of each label, ascending."""
+    """Return the rows of at most n objects of each label, ascending."""
     members = (np.flatnonzero(labels == label) for label in np.unique(labels))
     return np.sort(np.concatenate([rng.choice(m, min(n, m.size), replace=False) for m in members]))

@@ -57,20 +57,6 @@ class Row:
         How often the similarity was computed to select representatives in a fit. It is S in the paper.
     n_seeds : int
         How many seeds there were.
-
-    See Also
-    --------
-    covey.experiments.tables.summarise : Makes rows of records.
-
-    Examples
-    --------
-    >>> from covey.experiments.records import TrialRecord
-    >>> from covey.experiments.tables import summarise
-    >>> def record(seed, n_selected):
-    ...     return TrialRecord("iris", "CRS-k5", "setosa", seed, 50, n_selected, 1.0, 1.0, None, 1225, 1.0, 0.1, {}, [])
-    >>> [row] = summarise([record(0, 6), record(1, 7), record(2, 8)], {})
-    >>> row.percentage, row.spread, row.n_seeds
-    (14.0, (0.0, 0.0, 2.0), 3)
     """
 
     problem: str
@@ -94,38 +80,8 @@ class Row:
 def summarise(records: Iterable[TrialRecord], problems: Mapping[str, Problem]) -> list[Row]:
     """Sum up what was recorded: one row for each method on each problem.
 
-    Parameters
-    ----------
-    records : iterable of Record
-        What `covey.experiments.runner.run` or `covey.experiments.records.read_records` returns.
-    problems : mapping of str to Problem
-        Problems by name, which tell what a paper reports. It may lack problems, or be empty.
-
-    Returns
-    -------
-    list of Row
-        Means over clusters, then over seeds, in the order in which methods and problems first come in the records.
-
-    Examples
-    --------
-    CRS takes an eighth of the points, and they classify nearly as well as all points:
-
-    >>> import tempfile
-    >>> from covey.datasets import make_spirals
-    >>> from covey.experiments.paper.methods import METHODS
-    >>> from covey.experiments.records import Trial
-    >>> from covey.experiments.runner import run
-    >>> from covey.experiments.specs import Problem, Split
-    >>> from covey.experiments.tables import summarise
-    >>> def spirals(seed, data_home):
-    ...     return Split(*make_spirals(200, random_state=seed), *make_spirals(100, random_state=seed + 100))
-    >>> problems = {"spirals": Problem(spirals, similarity="euclidean")}
-    >>> fits = [Trial("spirals", method, seed) for method in ("CRS-k5", "full-100%") for seed in range(3)]
-    >>> records = run(tempfile.mkdtemp(), fits, problems=problems, methods=METHODS)
-    >>> for row in summarise(records, problems):
-    ...     print(f"{row.method}: {row.percentage:.0f} % selected, F1 {row.f1:.2f}")
-    full-100%: 100 % selected, F1 1.00
-    CRS-k5: 13 % selected, F1 0.99
+    Rows are means over clusters, then over seeds, in the order in which methods and problems first come in the records.
+    `problems` tells what a paper reports; it may lack problems, or be empty.
     """
     by_fit: dict[tuple[str, str], dict[int, list[TrialRecord]]] = {}
     for record in records:
@@ -169,7 +125,7 @@ def by_seed(records: Iterable[TrialRecord]) -> NDArray[np.float64]:
 
 
 def standard_error(scores: Sequence[float]) -> float:
-    """The standard error of the mean of scores over seeds; 0 if there is only one.
+    """Return the standard error of the mean of scores over seeds; 0 if there is only one.
 
     Examples
     --------
@@ -180,12 +136,12 @@ def standard_error(scores: Sequence[float]) -> float:
 
 
 def _spread(values: Sequence[float]) -> float:
-    """The standard deviation of values over seeds, as it is estimated from a sample; 0 if there is only one."""
+    """Return the standard deviation of values over seeds, as it is estimated from a sample; 0 if there is only one."""
     return stdev(values) if len(values) > 1 else 0.0
 
 
 def each_once(records: Iterable[TrialRecord], what: str) -> list[Any]:
-    """The methods, the clusters or the seeds of the records, each once, in the order in which they first come.
+    """Return the methods, the clusters or the seeds of the records, each once, in the order in which they first come.
 
     Examples
     --------
@@ -197,17 +153,17 @@ def each_once(records: Iterable[TrialRecord], what: str) -> list[Any]:
 
 
 def _n_pairs(record: TrialRecord) -> float:
-    """How many pairs the cluster has. Both directions count if the similarity is asymmetric: the scan rate knows it."""
+    """Return how many pairs the cluster has. Both directions count if the similarity is asymmetric."""
     return record.n_evaluations / record.scan_rate if record.scan_rate else record.size * (record.size - 1) / 2
 
 
 def titled(whose: str, column: TableColumn) -> TableColumn:
-    """The same column, but its title says whose numbers it holds."""
+    """Return the same column, but its title says whose numbers it holds."""
     return TableColumn(f"{whose}: {column.title}", column.form)
 
 
 def methods_table(results: Results, marked: str | None = None) -> Iterable[Table]:
-    """All methods on all problems; if a paper reports numbers, they stand beside those measured here.
+    """Yield all methods on all problems; if a paper reports numbers, they stand beside those measured here.
 
     The row of the method that is `marked` stands out. What was measured with several seeds stands with its standard
     deviation.
@@ -222,7 +178,7 @@ def methods_table(results: Results, marked: str | None = None) -> Iterable[Table
 
 
 def _shown(beside_paper: bool) -> list[tuple[TableColumn, Callable[[Row], Any]]]:
-    """The columns of `methods_table`, each with what it shows of a row."""
+    """Return the columns of `methods_table`, each with what it shows of a row."""
 
     def spread(value: Callable[[Row], float], spread: Callable[[Row], float]) -> Callable[[Row], Any]:
         return lambda row: (value(row), spread(row) if row.n_seeds > 1 else None)
@@ -253,7 +209,7 @@ def _shown(beside_paper: bool) -> list[tuple[TableColumn, Callable[[Row], Any]]]
 
 
 def by_cluster(results: Results) -> Iterable[Table]:
-    """The clusters, those that the first method finds hardest first: F1, precision and recall of each method.
+    """Yield the clusters, those that the first method finds hardest first: F1, precision and recall of each method.
 
     Nothing if there is no mistake to tell about.
     """
@@ -289,7 +245,7 @@ def _f1(record: TrialRecord) -> float:
 
 
 def records_table(records: Iterable[TrialRecord]) -> Table:
-    """The records themselves, without those of their values that do not fit into a cell."""
+    """Return the records themselves, without those of their values that do not fit into a cell."""
     names = [f.name for f in fields(TrialRecord) if f.name not in ("predicted", "representatives", "mistaken")]
     return Table(
         "records", [TableColumn(name) for name in names], [[getattr(r, name) for name in names] for r in records]

@@ -124,7 +124,7 @@ PRECISE = "6.477126416320833e-78"
 
 @cache
 def _reads_exactly() -> bool:
-    """Whether pandas reads a text as the float that is nearest to it, as Python does."""
+    """Return whether pandas reads a text as the float that is nearest to it, as Python does."""
     pandas = require("pandas", "cli")
     return bool(pandas.to_numeric(pandas.Series([PRECISE]))[0] == float(PRECISE))
 

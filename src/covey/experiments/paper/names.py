@@ -24,7 +24,7 @@ SAME_SIZE = "random, as many as CRS-k10"
 
 
 def by_descent(k: int) -> str:
-    """The name of CRS on a graph by NN-Descent."""
+    """Return the name of CRS on a graph by NN-Descent."""
     return f"{crs_name(k)}, NN-Descent"
 
 

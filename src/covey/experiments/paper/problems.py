@@ -20,7 +20,7 @@ SMALLEST = 10
 
 
 def _official(load: Callable[..., Any], shown: str) -> Callable[[int, Any], Split]:
-    """The split that comes with the data, the same for every seed; `shown` names what a person can look at."""
+    """Return the split that comes with the data, the same for every seed; `shown` names what a person can look at."""
 
     def split(seed: int, data_home: Any) -> Split:
         train, test = (load(subset, data_home=data_home) for subset in ("train", "test"))
@@ -52,20 +52,20 @@ def _hosts(seed: int, data_home: Any) -> tuple[Any, NDArray[Any]]:
 
 
 def _members(seed: int, data_home: Any) -> tuple[Any, NDArray[Any]]:
-    """The members of email-Eu-core who mail somebody; the others have empty profiles, which say nothing."""
+    """Return the members of email-Eu-core who mail somebody; the others have empty profiles, which say nothing."""
     X, y = datasets.load_email_eu_core(data_home=data_home, return_X_y=True)
     active = np.flatnonzero([len(profile) > 0 for profile in X])
     return take_rows(X, active), y[active]
 
 
 def _sites(seed: int, data_home: Any) -> tuple[Any, NDArray[Any]]:
-    """The web sites of WhoTracks.me."""
+    """Return the web sites of WhoTracks.me."""
     X, y = datasets.load_whotracksme(data_home=data_home, return_X_y=True)
     return X, y
 
 
 def _blobs(seed: int, data_home: Any) -> Split:
-    """All blobs as one cluster. Nothing is classified but the points themselves: the figure shows the selection."""
+    """Return all blobs as one cluster. The points themselves are classified: the figure shows the selection."""
     X, _ = datasets.make_blob_structure(random_state=seed)
     one = np.zeros(len(X), dtype=int)
     return Split(X, one, X, one)
@@ -77,12 +77,12 @@ def _spirals(seed: int, data_home: Any) -> Split:
 
 
 def _image(pixels: NDArray[np.uint8]) -> Card:
-    """The image, dark on light."""
+    """Return the image, dark on light."""
     return Card(pixels=255 - pixels.reshape(28, 28))
 
 
 def _post(text: str) -> Card:
-    """The subject of a post and the first lines that its author wrote."""
+    """Return the subject of a post and the first lines that its author wrote."""
     head, _, body = text.partition("\n\n")
     subject = next((line for line in head.splitlines() if line.lower().startswith("subject:")), "")
     lines = [line.strip() for line in body.splitlines() if line.strip() and not _quotes(line)]
@@ -90,12 +90,12 @@ def _post(text: str) -> Card:
 
 
 def _quotes(line: str) -> bool:
-    """Whether a line of a post repeats, or announces, what somebody else wrote."""
+    """Return whether a line of a post repeats, or announces, what somebody else wrote."""
     return line.lstrip().startswith((">", "|", ":", "In article")) or line.rstrip().endswith(("writes:", "wrote:"))
 
 
 def _profile(profile: dict[Any, float]) -> Card:
-    """How many others are contacted, and which of them most."""
+    """Return how many others are contacted, and which of them most."""
     return Card.of_profile(f"{len(profile)} contacted", profile)
 
 

@@ -98,7 +98,7 @@ def reproduce(
     """
     _check_folder(Path(folder))
     problems, missing = _present(PROBLEMS | DOWNLOADED if download else PROBLEMS, data_home, verbose)
-    for name in missing.keys() & {record.problem for record in read_records(folder, quick)}:
+    for name in missing.keys() & {record.problem for record in read_records(folder, quick=quick)}:
         raise ValueError(f"folder {str(folder)!r} has results of {name}, whose data are not there now: {missing[name]}")
     made = report(
         folder,
@@ -114,12 +114,12 @@ def reproduce(
         verbose=verbose,
     )
     page = made.write(folder)
-    records_table(with_k(record, METHODS) for record in read_records(folder, quick)).write(page.parent)
+    records_table(with_k(record, METHODS) for record in read_records(folder, quick=quick)).write(page.parent)
     return page
 
 
 def _without_paper(problems: dict[str, Problem]) -> dict[str, Problem]:
-    """The same problems, without what the paper reports about them."""
+    """Return the same problems, without what the paper reports about them."""
     return {name: replace(problem, paper={}) for name, problem in problems.items()}
 
 

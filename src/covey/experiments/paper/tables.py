@@ -21,7 +21,7 @@ SCANNED = (
 
 
 def domination_table(results: Results) -> Iterable[Table]:
-    """For each of the paper's rows of CRS, the smallest selection measured here that is at least as good.
+    """Yield for each of the paper's rows of CRS, the smallest selection measured here that is at least as good.
 
     Nothing if there is none for any of the rows.
     """
@@ -74,7 +74,7 @@ def against_random_table(results: Results) -> Iterable[Table]:
 
 
 def scan_rate_table(results: Results) -> Iterable[Table]:
-    """The share of all pairs that each method evaluates, beside the paper's if the problems hold what it reports."""
+    """Yield the share of all pairs that each method evaluates, beside the paper's if the problems hold it."""
     beside_paper = any(problem.paper for problem in results.problems.values())
     rows = [
         (row.method, row.scan_rate, *([SCAN_RATES.get(row.method)] if beside_paper else []), *_scores(row))
@@ -106,7 +106,7 @@ def clusters_table(results: Results) -> Iterable[Table]:
 
 
 def generator_table(results: Results) -> Iterable[Table]:
-    """The clusters of the generator of network hosts, for three seeds, beside the paper's table of its network."""
+    """Yield the clusters of the generator of network hosts, for three seeds, beside the paper's own table."""
     made = [make_network_hosts(seed) for seed in range(3)]
     sizes = [dict(zip(*np.unique(hosts.target, return_counts=True), strict=True)) for hosts in made]
     rows = [
