@@ -21,8 +21,8 @@ from covey.cli.objects.label_warnings import warn_of_labels
 from covey.cli.terminal import listed
 from covey.exceptions import FileFormatError
 from covey.storage.compression import PACKED, PREFIX, open_packed
-from tests.attack.commands import run as run_with_input
 from tests.cli.commands import expected, iris, one_line
+from tests.cli.commands import run_here as run_with_input
 
 FIRST = ("-k", 5, "-l", "species")
 NUMBERS = ["sepal_length", "sepal_width", "petal_length", "petal_width"]

@@ -60,7 +60,7 @@ def _by_method(results: Results, problem: str) -> dict[str, list[TrialRecord]]:
 def _with_examples(
     told: Confusion, records: Iterable[TrialRecord], problem: Problem, name: str, results: Results
 ) -> Confusion:
-    """Return the confusion with some of its objects, each beside the representative that decided, if there are cards."""
+    """Return the confusion with some of its objects, each beside its nearest representative, if there are cards."""
     if problem.card is None:
         return told
     return replace(told, examples=list(islice(_examples(told, records, problem, name, results), EXAMPLES)))
