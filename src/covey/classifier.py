@@ -32,7 +32,7 @@ from covey.arrays import Floats, Positions
 from covey.exceptions import MissingBarsWarning
 from covey.graph.by_group import nearest_of_groups
 from covey.graph.exact import all_similarities, has_few_nonzero, nearest, sample
-from covey.notebook import InNotebooks
+from covey.notebook import summary_of
 from covey.rejection import DEFAULT, calibrate, missing_bars, thresholds, unknown_answer
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.parameters import Interval, is_whole
@@ -380,9 +380,7 @@ def runners_up(rows: Positions, similarities: Floats, winners: Positions) -> tup
         return second, np.minimum(best - others[every, second], np.finfo(np.float64).max)
 
 
-class NearestPrototypeClassifier(
-    CallbackSupportMixin, InNotebooks, ClassifierMixin, ComparedWithRepresentatives, BaseEstimator
-):
+class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, ComparedWithRepresentatives, BaseEstimator):
     """Classify objects by their most similar representative, which also serves as evidence.
 
     An object gets the label of the representative that it is most similar to. This costs one evaluation for each
@@ -695,6 +693,10 @@ class NearestPrototypeClassifier(
             The routing.
         """
         return router(self, self._given_selector())
+
+    def _html_repr(self) -> str:
+        """Return what a notebook shows: a summary of what was fitted, above scikit-learn's diagram."""
+        return summary_of(self) + str(super()._html_repr())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,11 +1,7 @@
-"""What a notebook shows of a fitted selector or classifier: sizes, coverage, and a small picture.
+"""What a notebook shows of a fitted selector or classifier: sizes, coverage, and a row of discs for each cluster.
 
-1. Each cluster has a row of discs, a disc for each representative, whose area says how many members it stands for.
-   Nothing is evaluated for it.
-2. A classifier also has a small map, because it keeps its representatives. Each is a disc, and similar ones lie near
-   each other. The similarities of at most `MOST_ON_MAP` representatives are evaluated for it, and only if they are
-   cheap: neither a function of the user's own nor strings are compared. A selector keeps no objects and has no map.
-3. A browser gets nothing but text, numbers and shapes: every text is escaped, there is no script, and nothing is
+1. Each representative is a disc whose area says how many members it stands for. Nothing is evaluated for it.
+2. A browser gets nothing but text, numbers and shapes: every text is escaped, there is no script, and nothing is
    loaded.
 
 Estimators that are not fitted look as those of scikit-learn do.
@@ -13,67 +9,38 @@ Estimators that are not fitted look as those of scikit-learn do.
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from covey.arrays import Floats, Positions
+from covey.arrays import Positions
 from covey.prototype import Prototype
 from covey.runtime.wording import several, shortened
 
 MOST_CLUSTERS = 12
-"""How many clusters are listed, the largest first. It is a judgement: a summary should fit on a screen."""
+"""How many clusters are listed, the largest first, so that a summary fits on a screen."""
 WIDTH, HEIGHT = 260, 22
 """The size of the row of discs of a cluster, in pixels."""
-MAP_WIDTH, MAP_HEIGHT, LARGEST_DISC = 280, 220, 11.0
-"""The size of the map, and the radius of the largest disc on it, in pixels."""
-MOST_ON_MAP = 300
-"""How many representatives the map has at most, those that stand for most first: more would hide each other."""
-MOST_NUMBERS = 1e8
-"""How many numbers may be read for the similarities of all pairs on the map. If objects are long, the map has fewer of
-them. The value is a judgement: a notebook should not wait for a picture that nobody has asked for."""
-LONG_OBJECT = 1000
-"""How many numbers an object is taken to have if nobody knows."""
 GOLDEN_ANGLE = 137.5
 """Hues at multiples of this angle are spread evenly around the circle for any number of clusters."""
 CELL = 'style="text-align: left; padding: .1em .8em .1em 0"'
 """How cells of the table are set."""
 
 
-class InNotebooks:
-    """A mixin of estimators: a notebook shows a summary of a fitted one above scikit-learn's diagram.
-
-    scikit-learn's setting ``display="text"`` switches both off.
-    """
-
-    _scanned: ClassVar[str] = "pairs within clusters"
-    """Which pairs the attribute `scan_rate_` is a share of."""
-
-    def _summary(self) -> str | None:
-        """The summary of the estimator, or None if it is not fitted."""
-        fitted: Any = self if hasattr(self, "prototypes_") else getattr(self, "selector_", None)
-        if not hasattr(fitted, "prototypes_"):
-            return None
-        # A selector that is not covey's own need not be in notebooks.
-        scanned = getattr(fitted, "_scanned", InNotebooks._scanned)
-        cost = f"{fitted.n_evaluations_:,} similarities were evaluated ({fitted.scan_rate_:.1%} of all {scanned})."
-        return summary(type(self).__name__, fitted.prototypes_, cost, getattr(self, "_representatives", None))
-
-    def _repr_html_inner(self) -> str:
-        diagram: str = super()._repr_html_inner()  # type: ignore[misc]
-        return f"{self._summary() or ''}{diagram}"
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] = f"{self._summary() or ''}{bundle['text/html']}"
-        return bundle
+def summary_of(estimator: Any) -> str:
+    """Return the summary of a fitted selector or classifier as HTML; nothing if it is not fitted."""
+    selector: Any = estimator if hasattr(estimator, "prototypes_") else getattr(estimator, "selector_", None)
+    if not hasattr(selector, "prototypes_"):
+        return ""
+    scanned = getattr(selector, "_scanned", "pairs within clusters")  # a classifier takes selectors of other libraries
+    cost = f"{selector.n_evaluations_:,} similarities were evaluated ({selector.scan_rate_:.1%} of all {scanned})."
+    return summary(type(estimator).__name__, selector.prototypes_, cost)
 
 
 def framed(page: str, title: str) -> str:
     """Return a page of covey in a frame, which a notebook can show inline.
 
-    This is safe in a notebook, whatever the data hold. The frame's sandbox lets the page run its own script and nothing
+    This is safe in a notebook for any data. The frame's sandbox lets the page run its own script and nothing
     else: it has an origin of its own, so that it can neither reach the notebook, its cookies and its kernel, nor open
     windows or send forms. The page brings its policy along, which allows only that script and loads nothing. The whole
     page is escaped, so that no text in it can end the attribute that holds it. A notebook that strips frames shows
@@ -86,27 +53,24 @@ def framed(page: str, title: str) -> str:
     )
 
 
-def summary(name: str, prototypes: Mapping[Any, Prototype], cost: str, representatives: Any = None) -> str:
-    """Return a few lines, a table and a map as HTML about the clusters of a fitted estimator.
+def summary(name: str, prototypes: Mapping[Any, Prototype], cost: str) -> str:
+    """Return a few lines and a table as HTML about the clusters of a fitted estimator.
 
-    `cost` is a sentence about what the fit has cost. `representatives` is what a classifier compares queries with: the
-    representatives of all clusters, in the order of their rows.
+    `cost` is a sentence about what the fit has cost.
     """
     ordered = sorted(prototypes.values(), key=lambda prototype: -prototype.members.size)
     n_members = sum(prototype.members.size for prototype in ordered)
     n_chosen = sum(prototype.indices.size for prototype in ordered)
     counts = [_counts(prototype) for prototype in ordered]
     n_covered = sum(
-        own.sum() if own.size else prototype.coverage * prototype.members.size
-        for own, prototype in zip(counts, ordered, strict=True)
+        stood.sum() if stood.size else prototype.coverage * prototype.members.size
+        for stood, prototype in zip(counts, ordered, strict=True)
     )
     return (
         '<div style="margin: .5em 0; max-width: 70em; overflow-x: auto">'
         f"<p><b>{escape(name)}</b>: {n_chosen:,} of {n_members:,} objects represent "
         f"{several(len(ordered), 'cluster')} and stand for {n_covered / max(n_members, 1):.1%} of all objects. "
-        f"{cost}</p>"
-        '<div style="display: flex; flex-wrap: wrap; gap: 1.5em; align-items: flex-start">'
-        f"<div>{_table(ordered, counts)}</div>{_map(ordered, counts, representatives)}</div></div>"
+        f"{cost}</p>{_table(ordered, counts)}</div>"
     )
 
 
@@ -157,59 +121,9 @@ def _discs(counts: Positions, largest: int, color: str) -> str:
     )
 
 
-def _map(ordered: Sequence[Prototype], counts: Sequence[Positions], representatives: Any) -> str:
-    """Return the representatives that stand for most as a map; nothing if their similarities are not cheap to have."""
-    rows, stands_for = np.concatenate([own.indices for own in ordered]), np.concatenate(counts)
-    if not hasattr(representatives, "space") or stands_for.size != rows.size:  # precomputed ones are only numbers
-        return ""
-    width = getattr(representatives.objects, "size", LONG_OBJECT * rows.size) / rows.size
-    largest = np.argsort(-stands_for, kind="stable")[: min(MOST_ON_MAP, int((MOST_NUMBERS / max(width, 1)) ** 0.5))]
-    places = _places(representatives.take(np.searchsorted(np.sort(rows), rows[largest])).space())
-    if places is None:
-        return ""
-    clusters = np.repeat(np.arange(len(ordered)), [own.indices.size for own in ordered])[largest]
-    radii = np.maximum(2.0, LARGEST_DISC * np.sqrt(stands_for[largest] / max(int(stands_for.max()), 1)))
-    circles = "".join(
-        _circle(x, y, radius, _color(at), f"{_escaped(shortened(str(ordered[at].label)))}: stands for {count:,}")
-        for (x, y), radius, at, count in zip(places, radii, clusters, stands_for[largest].tolist(), strict=True)
-    )
-    some = f"{largest.size:,} of {rows.size:,} representatives" if largest.size < rows.size else "All representatives"
-    gray = " Gray ones are of clusters that are not listed." if clusters.max() >= MOST_CLUSTERS else ""
-    return (
-        f'<div><svg width="{MAP_WIDTH}" height="{MAP_HEIGHT}" role="img" aria-label="a map">{circles}</svg>'
-        f'<p style="max-width: {MAP_WIDTH}px; margin: 0">{some}. Similar ones lie near each other, as far as a plane '
-        f"can show it.{gray}</p></div>"
-    )
-
-
-def _places(space: Any) -> Floats | None:
-    """Return places on the map whose inner products are nearest to the similarities (classical scaling).
-
-    These are the two strongest eigenvectors of the matrix of similarities, after its means were taken away. None if
-    there are fewer than two objects, or if similarities are not cheap, or not finite.
-    """
-    n = space.n_left
-    if n < 2 or not space.cheap:
-        return None
-    every = np.arange(n, dtype=np.int32)
-    similarities = space.score(np.repeat(every, n), np.tile(every, n)).reshape(n, n)
-    if not np.isfinite(similarities).all():
-        return None
-    similarities = similarities / (np.abs(similarities).max() or 1.0)
-    similarities = (similarities + similarities.T) / 2
-    centred = similarities - similarities.mean(axis=0) - similarities.mean(axis=1)[:, None] + similarities.mean()
-    strengths, axes = np.linalg.eigh(centred)
-    places = axes[:, :-3:-1] * np.sqrt(np.maximum(strengths[:-3:-1], 0))
-    places *= np.sign(places[np.abs(places).argmax(axis=0), [0, 1]])  # the sign of an eigenvector means nothing
-    room = np.array([MAP_WIDTH, MAP_HEIGHT]) - 2 * LARGEST_DISC - 2
-    scale = (room / np.maximum(np.ptp(places, axis=0), 1e-9)).min()
-    middle = (places.max(axis=0) + places.min(axis=0)) / 2
-    return np.array([MAP_WIDTH, MAP_HEIGHT]) / 2 + scale * (places - middle)
-
-
 def _color(at: int) -> str:
-    """Return the color of a cluster, which can be seen on light and on dark paper; gray if it is not listed."""
-    return f"oklch(62% .16 {at * GOLDEN_ANGLE % 360:.0f})" if at < MOST_CLUSTERS else "oklch(62% 0 0)"
+    """Return the color of a cluster, which can be seen on light and on dark paper."""
+    return f"oklch(62% .16 {at * GOLDEN_ANGLE % 360:.0f})"
 
 
 def _circle(x: float, y: float, radius: float, color: str, title: str) -> str:
@@ -220,5 +134,5 @@ def _circle(x: float, y: float, radius: float, color: str, title: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text that remains text, without signs that HTML cannot hold or that turn the direction of writing."""
-    return escape("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text))
+    """Return text that remains text, without characters that HTML cannot hold or that turn the direction of writing."""
+    return escape("".join(char if char.isprintable() else ascii(char)[1:-1] for char in text))

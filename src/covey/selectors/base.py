@@ -28,7 +28,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from covey.notebook import InNotebooks
+from covey.notebook import summary_of
 from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.executor import reaches_other_machines
@@ -101,7 +101,7 @@ class Selection:
     n_pairs: int
 
 
-class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
+class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """Base class of all selectors. A subclass says which members represent a cluster.
 
     A subclass has to define `select`, and may have parameters of its own, as any estimator of scikit-learn. Everything
@@ -161,6 +161,8 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         "sample_indices_ must be the indices of all prototypes": has_indices_of_prototypes,
         "feature_names_in_ must have n_features_in_ names": names_fit_features,
     }
+    _scanned: ClassVar[str] = "pairs within clusters"
+    """Which pairs `scan_rate_` is a share of."""
     _details: Any = None
     """The class of what `_select` returns as details, if it does. A checkpoint calls its method `checked`."""
     similarity: Any = "cosine"
@@ -370,6 +372,10 @@ class Selector(CallbackSupportMixin, InNotebooks, BaseEstimator, ABC):
         self.fit(X, y, **fit_params)
         rows = self.sample_indices_
         return take_rows(X, rows), None if y is None else take_rows(y, rows)
+
+    def _html_repr(self) -> str:
+        """Return what a notebook shows: a summary of what was fitted, above scikit-learn's diagram."""
+        return summary_of(self) + str(super()._html_repr())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

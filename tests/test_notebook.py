@@ -12,7 +12,7 @@ from sklearn.utils import estimator_html_repr
 
 import covey
 from covey.displays import PrototypeMapDisplay
-from covey.notebook import LARGEST_DISC, MAP_HEIGHT, MAP_WIDTH, MOST_CLUSTERS, MOST_ON_MAP, framed, summary
+from covey.notebook import MOST_CLUSTERS, framed, summary
 from tests.browser import requested, started
 from tests.displays.test_hostile import HOSTILE
 
@@ -85,62 +85,6 @@ def test_shares_say_what_they_are_shares_of():
     assert "of all pairs)." in summary_of(covey.NearestPrototypeClassifier(sharpened).fit(X, y))
 
 
-def discs(shown):
-    """The places, radii, colors and titles of the discs on a map."""
-    drawn = re.findall(r'cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)" fill="([^"]+)"[^>]*><title>([^<]*)<', shown)
-    return np.array([[float(part) for part in disc[:3]] for disc in drawn]), [disc[3:] for disc in drawn]
-
-
-def map_of(estimator):
-    """What stands beside the table."""
-    return summary_of(estimator).partition('aria-label="a map"')[2]
-
-
-def test_a_classifier_has_a_map_of_its_representatives():
-    """Two groups of rows lie far from each other on the map, and those of a group near each other."""
-    angles = np.concatenate([np.linspace(0.1, 0.3, 30), np.linspace(1.2, 1.4, 30)])
-    rows, labels = np.stack([np.cos(angles), np.sin(angles)], axis=1), np.repeat(["low", "high"], 30)
-    model = covey.NearestPrototypeClassifier(covey.CRS(4)).fit(rows, labels)
-    shown = map_of(model)
-    places, words = discs(shown)
-    n = model.selector_.sample_indices_.size
-    assert len(places) == n
-    assert "All representatives. Similar ones lie near each other" in shown
-    x, y, radii = places.T
-    assert ((radii <= x) & (x <= MAP_WIDTH - radii) & (radii <= y) & (y <= MAP_HEIGHT - radii)).all()
-    assert radii.max() == LARGEST_DISC
-    low = np.array([title.startswith("low: ") for _, title in words])
-    assert {color for (color, _), is_low in zip(words, low, strict=True) if is_low}.isdisjoint(
-        color for (color, _), is_low in zip(words, low, strict=True) if not is_low
-    )
-    left, right = sorted((x[low], x[~low]), key=np.mean)
-    assert left.max() < right.min() - 50
-    counts = [int(title.split("stands for ")[1]) for _, title in words]
-    assert sum(counts) == sum(own.stands_for.sum() for own in model.selector_.prototypes_.values())
-    assert map_of(model) == shown
-
-
-def test_a_map_of_many_representatives_has_those_that_stand_for_most():
-    rng = np.random.default_rng(0)
-    n = MOST_ON_MAP + 50
-    shown = map_of(covey.NearestPrototypeClassifier(covey.KeepAll()).fit(rng.random((n, 3)), np.arange(n) % 20))
-    assert len(discs(shown)[0]) == MOST_ON_MAP
-    assert f"{MOST_ON_MAP} of {n} representatives." in shown
-    assert "Gray ones are of clusters that are not listed." in shown
-
-
-@pytest.mark.parametrize("kind", ["precomputed", "strings", "single", "selector"])
-def test_without_cheap_similarities_of_representatives_there_is_no_map(kind):
-    fitted = {
-        "precomputed": lambda: covey.NearestPrototypeClassifier(covey.CRS(3, similarity="precomputed")).fit(X @ X.T, y),
-        "strings": lambda: covey.NearestPrototypeClassifier(covey.CRS(1, similarity="levenshtein")).fit(y, y),
-        "single": lambda: covey.NearestPrototypeClassifier(covey.CRS(3)).fit(X[:1], y[:1]),
-        "selector": lambda: covey.CRS(3).fit(X, y),
-    }[kind]()
-    assert "objects represent" in summary_of(fitted)
-    assert map_of(fitted) == ""
-
-
 def test_what_only_a_dask_cluster_knows_is_left_out():
     """Such prototypes know the sizes of their clusters, but which member is whose would have to be computed."""
 
@@ -149,7 +93,7 @@ def test_what_only_a_dask_cluster_knows_is_left_out():
 
     selector = covey.CRS(5).fit(X)
     (own,) = selector.prototypes_.values()
-    shown = summary("CRS", {0: replace(own, members=Lazy(), covered_by=Lazy())}, "It was free.", selector)
+    shown = summary("CRS", {0: replace(own, members=Lazy(), covered_by=Lazy())}, "It was free.")
     assert f"{own.indices.size} of 60 objects represent 1 cluster and stand for {own.coverage:.1%}" in shown
     assert "<circle" not in shown
 
