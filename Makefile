@@ -18,6 +18,7 @@ TESTS ?= -n auto --dist loadgroup
 TIMES ?= 30
 BUSY ?= 0
 CASES ?= 2000
+MUTANTS ?= 150
 SEED ?= 0
 # The tools that check and build a release have an environment of their own, and so does what users may install.
 BUILD_VENV ?= .venv-build
@@ -29,7 +30,7 @@ DOCS_VENV ?= .venv-docs
 SITE ?= docs/_build/html
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: FORCE demo test suite test-oldest test-wheel steady attack lint types format map docs bench audit reproducible dist clean
+.PHONY: FORCE demo test suite test-oldest test-wheel steady attack mutants lint types format map docs bench audit reproducible dist clean
 
 # Ends with a page, covey-demo.html, to open in a browser.
 demo: $(VENV)/.installed
@@ -55,6 +56,10 @@ steady: $(VENV)/.installed-dev
 # Random and odd cases; more or other ones by, for example, make attack CASES=100000 SEED=7
 attack: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.attack --cases $(CASES) --seed $(SEED)
+
+# Small mistakes in the source, one at a time: which ones do the tests notice? For example: make mutants MUTANTS=20 SEED=7
+mutants: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.mutants --mutants $(MUTANTS) --seed $(SEED)
 
 lint: $(VENV)/.installed-dev types
 	$(BIN)/ruff check .

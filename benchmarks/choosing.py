@@ -21,8 +21,8 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import train_test_split
 
 import covey
+from benchmarks.data import fashion_mnist
 from benchmarks.small_sets import names_by_language
-from tests.data import fashion_mnist
 
 RESULTS = Path(__file__).with_suffix(".csv")
 SEEDS = (0, 1, 2, 3, 4)

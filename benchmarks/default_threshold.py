@@ -18,11 +18,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import minmax_scale
 
 import covey
+from benchmarks import data
 from benchmarks.sharpening import Split, drawn_split, take
 from benchmarks.small_sets import SETS
 from benchmarks.spread import mean_and_spread
 from covey import datasets
-from tests import data
 
 RESULTS = Path(__file__).with_name("DEFAULT_THRESHOLD.md")
 SEEDS = range(5)

@@ -20,9 +20,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 import covey
+from benchmarks import data
 from benchmarks.command_line import COVEY
 from covey.cli.objects.molecules import fingerprints
-from tests import data
 
 N, K, RUNS = 20_000, 15, 5
 RESULTS = Path(__file__).with_name("FINGERPRINTS.md")

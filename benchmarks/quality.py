@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.metrics import precision_score, recall_score
 
 import covey
+from benchmarks.data import fashion_mnist
 from benchmarks.spread import mean_and_spread
-from tests.data import fashion_mnist
 
 RESULTS = Path(__file__).with_name("QUALITY.md")
 SEEDS = range(5)

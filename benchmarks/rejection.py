@@ -22,11 +22,11 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import covey
+from benchmarks import data
 from benchmarks.small_sets import SETS, frequent, morgan, warped_pairs
 from covey import datasets
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
-from tests import data
 
 RATES = (0.01, 0.05, 0.1)
 SPLITS = 12

@@ -30,10 +30,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import normalize
 
 import covey
+from benchmarks import data
 from benchmarks.small_sets import SETS, names_by_language
 from benchmarks.spread import mean_and_spread
 from covey import datasets
-from tests import data
 
 RESULTS = Path(__file__).with_name("SHARPENING.md")
 TITLE = "# Sharpened prototypes\n\nWritten by `python -m benchmarks.sharpening`.\n"

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
+from benchmarks import data
 from benchmarks.spaces import warped
 from covey import datasets
-from tests import data
 
 
 @numba.njit(parallel=True)

@@ -18,9 +18,9 @@ import numba
 import numpy as np
 
 import covey
+from benchmarks import data
 from covey import datasets
 from covey.graph import descent as _descent
-from tests import data
 
 K = 10
 SEEDS = (0, 1)

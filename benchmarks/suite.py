@@ -22,8 +22,8 @@ from sklearn.metrics import precision_score, recall_score
 from threadpoolctl import threadpool_limits
 
 import covey
+from benchmarks import data
 from covey import datasets
-from tests import data
 
 RUNS = 5
 PEERS = ("numpy", "scipy", "scikit-learn", "numba", "pynndescent", "kmedoids", "apricot-select", "rapidfuzz")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import covey
-from tests import data
+from benchmarks import data
 
 N = 20_000
 SIMILARITY = 0.35

@@ -59,7 +59,12 @@ def real(load):
 
 @pytest.fixture(scope="session")
 def fashion():
-    return real(data.fashion_mnist)
+    """(X_train, y_train, X_test, y_test), images as rows of 784 bytes."""
+    return real(
+        lambda: tuple(
+            part for subset in ("train", "test") for part in datasets.load_fashion_mnist(subset, return_X_y=True)
+        )
+    )
 
 
 @pytest.fixture(scope="session")

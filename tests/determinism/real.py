@@ -15,12 +15,12 @@ from tests import data
 
 
 def images(n):
-    X, y, *_ = data.fashion_mnist()
+    X, y = covey.datasets.load_fashion_mnist("train", return_X_y=True)
     return X[:n].astype(np.float32), y[:n], "cosine"
 
 
 def distances(n):
-    X, y, *_ = data.fashion_mnist()
+    X, y = covey.datasets.load_fashion_mnist("train", return_X_y=True)
     return X[:n] / 255.0, y[:n], covey.from_distance("euclidean", how="exponential")
 
 

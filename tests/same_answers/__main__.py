@@ -120,7 +120,7 @@ def differing(old, new, path=""):
         for key in dict.fromkeys([*old, *new]):
             if key not in ("what", "call"):
                 yield from differing(old.get(key), new.get(key), f"{path}.{key}" if path else key)
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new) != 0:
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for at, (a, b) in enumerate(zip(old, new, strict=True)):
             yield from differing(a, b, f"{path}[{at}]")
     elif old != new:
