@@ -37,7 +37,7 @@ def wine():
 
 
 def ways(path, **options):
-    return [str(way) for way in ways_for(load(Source(str(path), **options), False))]
+    return [str(way) for way in ways_for(load(Source(str(path), **options), verbose=False))]
 
 
 def test_on_wine_scaled_columns_are_found_to_be_better(run):

@@ -15,12 +15,13 @@ from markupsafe import Markup
 import covey
 from covey import displays
 from covey.displays import page as page_maker
+from covey.displays.cards import Card
 from covey.displays.chart import Axis, Chart, Level, Point, Series
 from covey.displays.confusion import Confusion, ConfusionMatrix, Confusions, Example
 from covey.displays.drawing import figure, legible, plain
 from covey.displays.page import UnsafePageError, render
 from covey.displays.picture import Picture
-from covey.displays.report import Card, Gallery, Report, Section, Verdict
+from covey.displays.report import Gallery, Report, Section, Verdict
 from covey.displays.table import Table, TableColumn
 from covey.experiments import confusions, curves, figures, tables
 from covey.experiments.paper.methods import METHODS

@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 
 from covey import displays
 from covey.displays import colors
+from covey.displays.cards import Card
 from covey.displays.chart import Axis, Chart, Level, Point, Series
 from covey.displays.confusion import STEPS, Confusion, ConfusionMatrix, Confusions, Example
 from covey.displays.picture import Picture
-from covey.displays.report import Card, Gallery, Report, Section, Verdict
+from covey.displays.report import Gallery, Report, Section, Verdict
 from covey.displays.table import Table, TableColumn
 from tests.browser import assert_renders, page
 from tests.displays.test_colors import contrast

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import confusion_matrix
 
 import covey
+from covey.displays.cards import Card
 from covey.displays.confusion import LARGEST
-from covey.displays.report import Card
 from covey.experiments import confusions
 from covey.experiments.specs import Results
 from tests.experiments.iris import FEW, IRIS, iris, run

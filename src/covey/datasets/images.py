@@ -73,13 +73,13 @@ def load_fashion_mnist(
 
     if subset not in ("train", "test"):
         raise ValueError(f"subset must be 'train' or 'test', got {subset!r}.")
-    images, labels = _images(subset, data_home, download)
+    images, labels = _images(subset, data_home, download=download)
     if return_X_y:
         return images, labels
     return Bunch(data=images, target=labels, target_names=np.array(NAMES))
 
 
-def _images(subset: str, data_home: Any, download: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def _images(subset: str, data_home: Any, *, download: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Images and labels from the files, or from OpenML if they are not there and may be downloaded."""
     part = "train" if subset == "train" else "t10k"
     try:

@@ -89,7 +89,7 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbos
         raise ValueError(f"window must be in (0, {DAY}] seconds, got {window!r}.")
     bar = progress("reading", None, "MB", shown=verbose > 0)
     with naming(str(path)), bar, open_text(Path(path), bar, errors="replace") as (lines, _):
-        seen, n_skipped = _windows(_contacts(lines, str(path)), window, with_port)
+        seen, n_skipped = _windows(_contacts(lines, str(path)), window, with_port=with_port)
     profiles = [
         {server: sum(mask.bit_count() for mask in days.values()) for server, days in servers.items()}
         for servers in seen.values()
@@ -103,7 +103,7 @@ Windows = dict[str, dict[str, dict[int, int]]]
 """For each source, server and day an integer, whose bits tell in which windows of the day there was a contact."""
 
 
-def _windows(contacts: Iterable[Contact | None], window: float, with_port: bool) -> tuple[Windows, int]:
+def _windows(contacts: Iterable[Contact | None], window: float, *, with_port: bool) -> tuple[Windows, int]:
     """Return the windows in which there were contacts, and the number of lines without a contact."""
     seen: Windows = {}
     n_skipped = 0

@@ -58,7 +58,7 @@ def load_20newsgroups(
 
     if subset not in ("train", "test"):
         raise ValueError(f"subset must be 'train' or 'test', got {subset!r}.")
-    posts = _posts(data_home, download)
+    posts = _posts(data_home, download=download)
     texts, labels = posts[subset]
     vectorizer = TfidfVectorizer(dtype=np.float32)
     trained = vectorizer.fit_transform(posts["train"][0])
@@ -67,7 +67,7 @@ def load_20newsgroups(
     return (data, target) if return_X_y else Bunch(data=data, target=target, target_names=names, texts=texts)
 
 
-def _posts(data_home: Any, download: bool) -> dict[str, tuple[list[str], list[str]]]:
+def _posts(data_home: Any, *, download: bool) -> dict[str, tuple[list[str], list[str]]]:
     """Return for each subset its texts and their labels."""
     try:
         content = read(FOLDER, FILE, CHECKSUM, data_home)

@@ -7,7 +7,8 @@ colors.py       every color, of drawings and of pages
 coverage.py     CoverageDisplay: how coverage grows
 map.py          PrototypeMapDisplay: clusters as a map; its page is map.html, with map.css and the scripts map*.js
 layout.py       where objects lie on a map
-cards.py        what a card says and shows of an object: fields and thumbnails
+cards.py        what a card says of an object
+images.py       rows of numbers as small images
 report.py       Report: sections of tables, pictures and galleries; its page is report.html, with report.css
 table.py        tables of a report
 picture.py      pictures of a report, drawn with matplotlib

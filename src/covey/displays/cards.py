@@ -1,30 +1,92 @@
-"""What a card says about an object: fields with names and values that a person can read.
+"""Cards: what a person can look at of an object, without anything of the page that shows it.
 
-Rows of numbers as small images that a page can hold.
-
-1. The numbers of a row become bytes: those of the type uint8 stay as they are, and others are scaled so that the
-   smallest number of all rows is black and the largest is white.
-2. An image that is larger than `LARGEST_SIDE` is made smaller: each pixel is the mean of several.
-3. The bytes are written as a PNG file, which takes a few lines and needs no library.
+`Card` is a title with a few lines or an image, for reports. `fields_of` gives the names and values of an object, for
+maps.
 """
 
-import base64
-import math
-import struct
-import zlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.arrays import Positions
-from covey.runtime.parameters import is_whole
-from covey.runtime.wording import several
+from covey.displays.images import png_address
+from covey.runtime.wording import several, shortened
 from covey.similarity import frames
+
+LONGEST_LINE, MOST_LINES, MOST_ENTRIES = 90, 3, 5
+"""What a card shows of a text or a profile: enough to tell what it is about, in a gallery of many cards."""
+DIGITS = 5
+"""How many digits of a number a card shows: enough to compare two objects by eye."""
+LONG_NUMBER = re.compile(r"-?\d*\.\d{6,}(e[+-]?\d+)?", re.ASCII)
+"""A number with more digits than a card shows, as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """One object to look at: an image, or a title and a few lines.
+
+    Attributes
+    ----------
+    title : str
+        What the object is called.
+    lines : tuple of str
+        What there is to say about it.
+    pixels : uint8 array or None
+        Its image, of shape (height, width), or (height, width, 3) in color.
+    stands_for : int or None
+        How many objects it represents, itself included.
+
+    See Also
+    --------
+    covey.displays.report.Gallery : Cards of the representatives of clusters.
+
+    Examples
+    --------
+    A profile with hundreds of entries becomes a card with the five largest:
+
+    >>> from covey.displays.cards import Card
+    >>> Card.of_profile("host 17", {f"service {i}": 2.0**-i for i in range(300)}).lines
+    ('service 0: 1', 'service 1: 0.5', 'service 2: 0.25', 'service 3: 0.125', 'service 4: 0.0625')
+    """
+
+    title: str = ""
+    lines: tuple[str, ...] = ()
+    pixels: NDArray[np.uint8] | None = None
+    stands_for: int | None = None
+
+    @classmethod
+    def of_text(cls, title: str, lines: Sequence[str]) -> Self:
+        """Return a card of a text: its title and its first lines."""
+        return cls(title, tuple(shortened(line, LONGEST_LINE) for line in lines[:MOST_LINES]))
+
+    @classmethod
+    def of_fields(cls, title: str, fields: Mapping[Any, Any]) -> Self:
+        """Return a card of a row of a table: its title and its values by their names, in few digits."""
+        lines = (shortened(f"{name}: {_readable(value)}", LONGEST_LINE) for name, value in fields.items())
+        return cls(title, tuple(lines))
+
+    @classmethod
+    def of_profile(cls, title: str, profile: Mapping[Any, float]) -> Self:
+        """Return a card of a profile: its title and its largest entries."""
+        top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_ENTRIES]
+        return cls(title, tuple(f"{name}: {weight:.3g}" for name, weight in top))
+
+    def address(self) -> str:
+        """Return the image as a data address, which a page can hold. The card must have pixels."""
+        assert self.pixels is not None
+        return png_address(self.pixels)
+
+
+def _readable(value: Any) -> str:
+    """Return a value as a person reads it. Tables hold numbers as texts, too."""
+    is_long = isinstance(value, float | np.floating) or LONG_NUMBER.fullmatch(str(value))
+    return f"{float(value):.{DIGITS}g}" if is_long else str(value)
+
 
 MOST_FIELDS, LONGEST_VALUE = 12, 500
 """How many fields of an object are shown, and how many characters of each. These are judgements: this much fits beside
@@ -64,7 +126,7 @@ def _reader(values: Any, rows: Sequence[int]) -> Callable[[int], Pairs]:
         values = values.tolist()
     objects = {row: values[row] for row in rows}
     are_records = _are_records(list(objects.values()))
-    return lambda row: _of_object(objects[row], are_records)
+    return lambda row: _of_object(objects[row], is_record=are_records)
 
 
 def _of_columns(names: Sequence[Any], columns: Sequence[Any]) -> Callable[[int], Pairs]:
@@ -82,7 +144,7 @@ def _are_records(objects: Sequence[Any]) -> bool:
     return len({tuple(value) for value in objects}) == 1
 
 
-def _of_object(value: Any, is_record: bool) -> Pairs:
+def _of_object(value: Any, *, is_record: bool) -> Pairs:
     """Return the fields of one object: a text, the items of a set, or the entries of a dict.
 
     A record keeps the order of its columns. Of a profile, the largest numbers say most, so that they come first.
@@ -106,131 +168,3 @@ def largest_first(profile: Mapping[Any, Any]) -> Mapping[Any, Any]:
 def _text(value: Any) -> str:
     text = f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
-
-
-LARGEST_SIDE = 64
-"""How many pixels a thumbnail is wide or high at most. It is a judgement: the page shows it about so large."""
-MOST_BYTES = 3_000_000
-"""How many bytes the images of one page take at most, so that it opens quickly. It is a judgement: a page of 2 000 gray
-images of 28 x 28 pixels stays below, and one of 2 000 photographs would not."""
-Pixels = NDArray[np.uint8]
-
-
-@dataclass(frozen=True, eq=False)
-class Images:
-    """Rows of numbers that are the pixels of images, line by line.
-
-    Attributes
-    ----------
-    rows : array, CSR array or frame
-        A row for each image.
-    shape : tuple of int
-        Height and width of an image, and 3 if each pixel has the parts red, green and blue.
-    lowest, highest : float
-        The numbers that are black and white.
-    """
-
-    rows: Any
-    shape: tuple[int, ...]
-    lowest: float
-    highest: float
-
-    @classmethod
-    def of(cls, X: Any, shape: Sequence[int]) -> Self:
-        """Check that the rows of X can be images of this shape, and find out how bright they are."""
-        checked = check_shape(shape)
-        rows = X if sp.issparse(X) else np.asarray(X)
-        width = rows.shape[1] if rows.ndim == 2 else 0
-        if width != math.prod(checked):
-            raise ValueError(
-                f"image_shape must fit the rows of X, but {in_words(checked)} are {math.prod(checked)} numbers, and a "
-                f"row of X has {width or 'no'} columns."
-            )
-        if rows.dtype.kind not in "biuf":
-            raise TypeError(f"X must hold numbers to be shown as images, got the type {rows.dtype}.")
-        whole = (0.0, 255.0) if rows.dtype == np.uint8 else (float(rows.min()), float(rows.max()))
-        return cls(rows, checked, *whole)
-
-    def pixels(self, row: int) -> Pixels:
-        """Return one of the images, made smaller if it is large."""
-        numbers = self.rows[[row]].toarray() if sp.issparse(self.rows) else self.rows[row]
-        spread = self.highest - self.lowest
-        bright = (numbers.astype(np.float64).reshape(self.shape) - self.lowest) / (spread if spread > 0 else 1.0) * 255
-        return np.rint(_smaller(bright)).astype(np.uint8)
-
-    def address(self, row: int) -> str:
-        """Return one of the images as a data address."""
-        return png_address(self.pixels(row))
-
-    def addresses(self, rows: Iterable[int], most_bytes: int = MOST_BYTES) -> list[str]:
-        """Return the images of the first of these rows, as many as take no more bytes than allowed."""
-        found: list[str] = []
-        for row in rows:
-            found.append(self.address(row))
-            most_bytes -= len(found[-1])
-            if most_bytes < 0:
-                return found[:-1]
-        return found
-
-
-def is_image(shape: Any) -> bool:
-    """Say whether a value is the shape of an image: its height and width, and 1 or 3 if pixels have parts."""
-    sizes = tuple(shape) if isinstance(shape, Sequence) else ()
-    whole = all(is_whole(size, 1) for size in sizes)
-    return whole and len(sizes) in (2, 3) and sizes[2:] in ((), (1,), (3,))
-
-
-def check_shape(shape: Any) -> tuple[int, ...]:
-    """Return the shape of images, without a third part of 1. Raise ValueError if it is none."""
-    if not is_image(shape):
-        raise ValueError(
-            f"image_shape must be the height and the width of images, and 3 for images in color, got {shape!r}."
-        )
-    return tuple(map(int, shape[:2] if tuple(shape[2:]) == (1,) else shape))
-
-
-def in_words(shape: Sequence[int]) -> str:
-    """Return what images of a shape are called.
-
-    Examples
-    --------
-    >>> in_words((32, 32, 3))
-    'images of 32 x 32 pixels in color'
-    """
-    return f"images of {shape[0]} x {shape[1]} pixels{' in color' if tuple(shape[2:]) == (3,) else ''}"
-
-
-def png_address(pixels: Pixels) -> str:
-    """Return an image as a data address."""
-    return inline(png(pixels), "png")
-
-
-def inline(content: bytes, kind: str) -> str:
-    """Return an image file as a data address, which a page can hold."""
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
-
-
-def png(pixels: Pixels) -> bytes:
-    """Return the content of a PNG file with these pixels: of shape (height, width), or (height, width, 3) in color."""
-    height, width = pixels.shape[:2]
-    lines = np.zeros((height, 1 + pixels[0].size), dtype=np.uint8)  # each line begins with 0: it is not filtered
-    lines[:, 1:] = pixels.reshape(height, -1)
-    color = 2 if pixels.ndim == 3 else 0
-    head = struct.pack(">IIBBBBB", width, height, 8, color, 0, 0, 0)
-    parts = [(b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part)) for name, part in parts
-    )
-
-
-def _smaller(image: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return an image no larger than a thumbnail. Each of its pixels is the mean of a square of pixels."""
-    step = -(-max(image.shape[:2]) // LARGEST_SIDE)
-    if step == 1:
-        return image
-    missing = [(0, -size % step) for size in image.shape[:2]]
-    padded = np.pad(image, [*missing, *[(0, 0)] * (image.ndim - 2)], mode="edge")
-    height, width = (size // step for size in padded.shape[:2])
-    squares = padded.reshape(height, step, width, step, *image.shape[2:])
-    means: NDArray[np.float64] = squares.mean(axis=(1, 3))
-    return means

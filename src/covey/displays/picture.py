@@ -6,8 +6,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 
-from covey.displays.cards import inline
 from covey.displays.drawing import write_any_language
+from covey.displays.images import inline
 from covey.runtime.libraries import require
 from covey.storage.atomic import whole
 

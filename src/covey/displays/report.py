@@ -1,149 +1,17 @@
 """A report: sections of tables, pictures and galleries, as one HTML page that opens offline and as files of their own.
 
 The parts hold values. How they look is decided by `report.html` and `report.css` beside this file; each kind of part
-has a template of its own in `parts/`. Cards and galleries are here. Tables, pictures, charts and confusion matrices
-have files of their own (table.py, picture.py, chart.py, confusion.py).
+has a template of its own in `parts/`. Tables, pictures, charts and confusion matrices have files of their own.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from covey.displays.cards import png_address
+from covey.displays.cards import Card
 from covey.displays.colors import REPORT_PAGE
 from covey.displays.page import render, write_page
-from covey.runtime.wording import shortened
-
-LONGEST_LINE, MOST_LINES, MOST_ENTRIES = 90, 3, 5
-"""What a card shows of a text or a profile: enough to tell what it is about, in a gallery of many cards."""
-DIGITS = 5
-"""How many digits of a number a card shows: enough to compare two objects by eye."""
-LONG_NUMBER = re.compile(r"-?\d*\.\d{6,}(e[+-]?\d+)?", re.ASCII)
-"""A number with more digits than a card shows, as text."""
-
-
-@dataclass(frozen=True, eq=False)
-class Card:
-    """One object to look at: an image, or a title and a few lines.
-
-    Attributes
-    ----------
-    title : str
-        What the object is called.
-    lines : tuple of str
-        What there is to say about it.
-    pixels : uint8 array or None
-        Its image, of shape (height, width), or (height, width, 3) in color.
-    stands_for : int or None
-        How many objects it represents, itself included.
-
-    See Also
-    --------
-    covey.displays.report.Gallery : Cards of the representatives of clusters.
-
-    Examples
-    --------
-    A profile with hundreds of entries becomes a card with the five largest:
-
-    >>> from covey.displays.report import Card
-    >>> Card.of_profile("host 17", {f"service {i}": 2.0**-i for i in range(300)}).lines
-    ('service 0: 1', 'service 1: 0.5', 'service 2: 0.25', 'service 3: 0.125', 'service 4: 0.0625')
-    """
-
-    title: str = ""
-    lines: tuple[str, ...] = ()
-    pixels: NDArray[np.uint8] | None = None
-    stands_for: int | None = None
-
-    @classmethod
-    def of_text(cls, title: str, lines: Sequence[str]) -> Self:
-        """Return a card of a text: its title and its first lines.
-
-        Parameters
-        ----------
-        title : str
-            What stands above.
-        lines : sequence of str
-            The text. A card has its first 3 lines, and of each at most 90 characters.
-
-        Returns
-        -------
-        Card
-            The card.
-        """
-        return cls(title, tuple(shortened(line, LONGEST_LINE) for line in lines[:MOST_LINES]))
-
-    @classmethod
-    def of_fields(cls, title: str, fields: Mapping[Any, Any]) -> Self:
-        """Return a card of a row of a table: its title and its values by their names, with digits that can be compared.
-
-        Parameters
-        ----------
-        title : str
-            What stands above.
-        fields : mapping
-            The values by their names. Numbers are rounded to 5 digits, also those that are texts.
-
-        Returns
-        -------
-        Card
-            The card.
-
-        Examples
-        --------
-        >>> from covey.displays.report import Card
-        >>> Card.of_fields("one flower", {"width": 0.1 + 0.2, "height": "2.8333333", "color": "red"}).lines
-        ('width: 0.3', 'height: 2.8333', 'color: red')
-        """
-        lines = (shortened(f"{name}: {_readable(value)}", LONGEST_LINE) for name, value in fields.items())
-        return cls(title, tuple(lines))
-
-    @classmethod
-    def of_profile(cls, title: str, profile: Mapping[Any, float]) -> Self:
-        """Return a card of a profile: its title and its largest entries.
-
-        Parameters
-        ----------
-        title : str
-            What stands above.
-        profile : mapping
-            A number for each name. A card has the five largest.
-
-        Returns
-        -------
-        Card
-            The card.
-
-        Examples
-        --------
-        >>> from covey.displays.report import Card
-        >>> Card.of_profile("one host", {"web": 3, "dns": 12}).lines
-        ('dns: 12', 'web: 3')
-        """
-        top = sorted(profile.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_ENTRIES]
-        return cls(title, tuple(f"{name}: {weight:.3g}" for name, weight in top))
-
-    def address(self) -> str:
-        """Return the image as a data address, which a page can hold. The card must have pixels.
-
-        Returns
-        -------
-        str
-            The address, which holds a PNG file.
-        """
-        assert self.pixels is not None
-        return png_address(self.pixels)
-
-
-def _readable(value: Any) -> str:
-    """Return a value as a person reads it. Tables hold numbers as texts, too."""
-    is_long = isinstance(value, float | np.floating) or LONG_NUMBER.fullmatch(str(value))
-    return f"{float(value):.{DIGITS}g}" if is_long else str(value)
 
 
 @dataclass(frozen=True)
@@ -161,7 +29,8 @@ class Gallery:
 
     Examples
     --------
-    >>> from covey.displays.report import Card, Gallery, Report, Section
+    >>> from covey.displays.cards import Card
+    >>> from covey.displays.report import Gallery, Report, Section
     >>> pets = Gallery("pets", {"cats": [Card("Tom", stands_for=12)], "dogs": [Card("Rex"), Card("Fido")]})
     >>> page = Report("Pets", [], [Section("All of them", "", [pets])]).html()
     >>> page.count('class="card"'), "stands for 12" in page

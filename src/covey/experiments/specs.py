@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.displays.report import Card
+from covey.displays.cards import Card
 from covey.experiments.records import Trial, TrialRecord
 from covey.similarity.inputs import take_rows
 
@@ -103,7 +103,7 @@ class Problem:
     similarity : str, callable or Similarity
         How similar two objects are, s in the paper, as in `covey.CRS`.
     card : callable or None
-        Makes of one object what a person can look at (see `covey.displays.report.Card`).
+        Makes of one object what a person can look at (see `covey.displays.cards.Card`).
     """
 
     load: Callable[[int, Any], Split]

@@ -170,14 +170,14 @@ def methods_table(results: Results, marked: str | None = None) -> Iterable[Table
     """
     rows = summarise(results.records, results.problems)
     one = len({row.problem for row in rows}) == 1
-    shown = _shown(any(problem.paper for problem in results.problems.values()))[1 if one else 0 :]
+    shown = _shown(beside_paper=any(problem.paper for problem in results.problems.values()))[1 if one else 0 :]
     at = next((at for at, row in enumerate(rows) if row.method == marked), None)
     if rows:
         lines = [[value(row) for _, value in shown] for row in rows]
         yield Table("methods", [column for column, _ in shown], lines, marked=at)
 
 
-def _shown(beside_paper: bool) -> list[tuple[TableColumn, Callable[[Row], Any]]]:
+def _shown(*, beside_paper: bool) -> list[tuple[TableColumn, Callable[[Row], Any]]]:
     """Return the columns of `methods_table`, each with what it shows of a row."""
 
     def spread(value: Callable[[Row], float], spread: Callable[[Row], float]) -> Callable[[Row], Any]:

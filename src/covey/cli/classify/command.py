@@ -154,7 +154,7 @@ def _classify(
     """
     kind = check_output(output.out, output.out_form, as_table=True, force=force)
     if answering.scores is not None:
-        may_write(answering.scores, force)
+        may_write(answering.scores, force=force)
     from covey.cli.classify.scores import Examiner
     from covey.cli.files.writing import writer
     from covey.cli.model_file import read_model
@@ -204,7 +204,7 @@ def _blocks(source: Input, more: Sequence[str], model: "Model", label: str | Non
     from covey.cli.objects.load import read_hosts_block
 
     if source.hosts:
-        return [read_hosts_block(source.path, verbose)]
+        return [read_hosts_block(source.path, verbose=verbose)]
     recipe = model.recipe
     return blocks(
         source.path,

@@ -233,7 +233,7 @@ def _compare(source: Source, comparing: Comparing, force: bool, running: Running
     Until all is done, what is finished is recorded in a hidden folder beside the page.
     """
     for path in comparing.files:
-        may_write(path, force)
+        may_write(path, force=force)
     import shutil
     import time
 

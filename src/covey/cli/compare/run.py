@@ -103,8 +103,8 @@ class Contest:
 
 def enter(source: Source, n_folds: int, verbose: bool) -> Contest:
     """Read the rows. Clusters that are too small for a cross-validation are left out with a warning."""
-    block, asked = read_rows(source, verbose)
-    loaded = prepare(block, asked, verbose, warn=is_said(source))
+    block, asked = read_rows(source, verbose=verbose)
+    loaded = prepare(block, asked, verbose=verbose, warn=is_said(source))
     rows, remark = large_enough(loaded.labels, n_folds)
     remarks = [] if remark is None else [remark]
     for sentence in remarks:
@@ -126,7 +126,7 @@ def choose_similarity(contest: Contest, folder: Path, until: float | None, **run
     late = [f"Similarities that could not be tried in time: {'; '.join(missed)}."] if missed else []
     if tried is not None:
         source, asked = tried.best.of(source), tried.best.of(asked)
-        loaded = prepare(loaded.block, asked, running["verbose"], warn=False)
+        loaded = prepare(loaded.block, asked, verbose=running["verbose"], warn=False)
     remarks = [*contest.remarks, *late]
     contest = replace(contest, source=source, asked=asked, loaded=loaded, tried=tried, remarks=remarks)
     if ways and running["verbose"]:
@@ -186,7 +186,7 @@ def _try(contest: Contest, ways: Sequence[Way], folder: Path, until: float | Non
     n_folds = contest.n_folds
     sampled = sample(contest.loaded.labels, contest.rows, n_folds)
     block = contest.loaded.block.take(sampled)
-    prepared = {str(way): prepare(block, way.of(contest.asked), False, warn=False) for way in ways}
+    prepared = {str(way): prepare(block, way.of(contest.asked), verbose=False, warn=False) for way in ways}
     problems = {name: cross_validation(own, None, n_folds, TRIAL_SEED) for name, own in prepared.items()}
     method = crs_name(USUAL_K)
     groups = [[Trial(name, method, fold) for fold in range(n_folds)] for name in problems]

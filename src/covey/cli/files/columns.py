@@ -175,7 +175,7 @@ def require_columns(frame: Any, wanted: Sequence[str], path: str) -> None:
         raise ValueError(f"{name_of(path)} has no column {named}; it has {there}. {hint}")
 
 
-def check_filled(block: Block, name: str, empty: bool = False, remedy: str = DROP) -> None:
+def check_filled(block: Block, name: str, *, empty: bool = False, remedy: str = DROP) -> None:
     """Refuse a column with gaps, and unless `empty` one with empty texts; the message names the first."""
     gaps = texts_missing(block, name, empty=empty)
     if gaps.any():

@@ -165,7 +165,7 @@ def write_npz(path: Path, block: Block, added: Mapping[str, NDArray[Any]]) -> No
     if sp.issparse(block.matrix):  # in the form that scipy.sparse.load_npz reads
         csr = block.matrix
         parts = {"indptr": csr.indptr, "indices": csr.indices, "data": csr.data, "shape": csr.shape}
-        parts |= {"format": np.array(b"csr"), "_is_array": np.array(True)}
+        parts |= {"format": np.array(b"csr"), "_is_array": np.bool_(1)}
     else:
         parts = {"X": block.matrix if block.shape is None else block.matrix.reshape(-1, *block.shape)}
     with path.open("wb") as file:

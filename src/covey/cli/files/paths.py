@@ -71,7 +71,7 @@ def check_model(path: str) -> None:
         raise FileNotFoundError(f"{path}: no such file.")
 
 
-def may_write(path: str, force: bool) -> None:
+def may_write(path: str, *, force: bool) -> None:
     """Refuse, before any work is done, what could not be written, or must not be replaced."""
     if path == STANDARD:
         return
@@ -93,7 +93,7 @@ def check_output(path: str, form: str | None, *, as_table: bool, force: bool) ->
     kind = format_of(path, form, OPTION)
     if not kind.traits.is_written:
         raise ValueError(f"{path}: {kind} files are read, but not written; write another format, such as CSV or .npz.")
-    may_write(path, force)
+    may_write(path, force=force)
     if as_table and not kind.traits.is_table:
         raise ValueError(f"{path}: rows of a table are written as CSV, TSV, JSON Lines or Parquet, not as {kind}.")
     if path == STANDARD and not (kind.traits.is_table and kind.traits.is_text):

@@ -13,7 +13,7 @@ from covey.cli.objects.recipe import Recipe, Settings
 from covey.cli.objects.registry import recipe_of
 from covey.cli.options import Source
 from covey.cli.similarity_option import OF_ROWS, OF_TABLES
-from covey.displays.cards import is_image
+from covey.displays.images import is_image
 from covey.runtime.wording import some_of
 
 logger = logging.getLogger("covey")

@@ -20,8 +20,8 @@ from covey.cli.objects.label_warnings import warn_of_labels
 from covey.cli.objects.missing import settled
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Source
-from covey.displays.cards import Images
-from covey.displays.report import Card
+from covey.displays.cards import Card
+from covey.displays.images import Images
 from covey.exceptions import FileFormatError
 from covey.runtime.libraries import require
 from covey.runtime.wording import agreeing, several
@@ -78,31 +78,33 @@ class Loaded:
         return self.recipe.images(self.block, self.objects)
 
 
-def load(source: Source, verbose: bool, more: Sequence[str] = (), aside: Sequence[str] = ()) -> Loaded:
+def load(source: Source, *, verbose: bool, more: Sequence[str] = (), aside: Sequence[str] = ()) -> Loaded:
     """Read the rows that the options name and make labelled objects of them.
 
     `more` are files of the same table, and `aside` columns that are only compared if the options name them.
     """
-    block, asked = read_rows(source, verbose, more)
-    return prepare(block, asked, verbose, aside)
+    block, asked = read_rows(source, verbose=verbose, more=more)
+    return prepare(block, asked, verbose=verbose, aside=aside)
 
 
-def read_rows(source: Source, verbose: bool, more: Sequence[str] = ()) -> tuple[Block, Source]:
+def read_rows(source: Source, *, verbose: bool, more: Sequence[str] = ()) -> tuple[Block, Source]:
     """Return the rows that the options name, and the options that name their columns."""
-    return _labelled_hosts(source, verbose) if source.hosts else (_table(source, verbose, more), source)
+    if source.hosts:
+        return _labelled_hosts(source, verbose=verbose)
+    return _table(source, verbose=verbose, more=more), source
 
 
-def prepare(block: Block, source: Source, verbose: bool, aside: Sequence[str] = (), *, warn: bool = True) -> Loaded:
+def prepare(block: Block, source: Source, *, verbose: bool, aside: Sequence[str] = (), warn: bool = True) -> Loaded:
     """Make labelled objects of rows, and `warn` of what most likely is not meant about them."""
     recipe = choose(block, source, aside=aside)
     similarity = recipe.function()
     block, recipe = settled(block, recipe, source.missing)
     with about(block.path):
-        recipe, objects = recipe.learn(recipe.objects(block), verbose)
+        recipe, objects = recipe.learn(recipe.objects(block), verbose=verbose)
     if warn:
         recipe.warn(objects, asked_for=source.feature_names, scaled=source.scale)
-    if source.scale:
-        recipe = recipe.scaled(objects)
+    if source.scale and recipe.must_learn(scale=True):
+        recipe = recipe.learn_from([recipe.facts(objects)])
         objects = recipe.objects(block)
     labels = labels_of(block, recipe)
     if warn:
@@ -130,7 +132,7 @@ def row_names(block: Block, recipe: Recipe) -> list[str] | None:
     return ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
 
 
-def _table(source: Source, verbose: bool, more: Sequence[str]) -> Block:
+def _table(source: Source, *, verbose: bool, more: Sequence[str]) -> Block:
     """Return the rows of a table or matrix, which may have more files."""
     if more and format_of(source.path, source.form) is Format.parquet:
         parts_of([source.path, *more], source.form)  # refuses columns whose types differ
@@ -138,7 +140,7 @@ def _table(source: Source, verbose: bool, more: Sequence[str]) -> Block:
     return read(source.path, source.form, more=more, **options)
 
 
-def read_hosts_block(path: str, verbose: bool = False) -> Block:
+def read_hosts_block(path: str, *, verbose: bool) -> Block:
     """Read the hosts of a log, a row for each."""
     from covey.datasets import read_hosts
 
@@ -151,9 +153,9 @@ def read_hosts_block(path: str, verbose: bool = False) -> Block:
     return Block(path, frame=require("pandas", "cli").DataFrame({HOST: list(hosts.ids), PROFILE: hosts.data}))
 
 
-def _labelled_hosts(source: Source, verbose: bool) -> tuple[Block, Source]:
+def _labelled_hosts(source: Source, *, verbose: bool) -> tuple[Block, Source]:
     """Return the hosts of a log with their labels, and the options that name their columns."""
-    block = read_hosts_block(source.path, verbose)
+    block = read_hosts_block(source.path, verbose=verbose)
     asked = replace(source, profile=PROFILE, id=HOST)
     if source.labels is None:
         return block, asked

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from covey.cli.files.block import Block
 from covey.cli.files.columns import Gaps, check_filled, column_of, gaps_of, texts_missing
 from covey.cli.objects.recipe import Recipe
-from covey.displays.report import Card
+from covey.displays.cards import Card
 from covey.runtime.executor import Executor
 from covey.runtime.libraries import require
 from covey.similarity.packed_bits import PackedBits

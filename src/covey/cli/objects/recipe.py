@@ -16,8 +16,8 @@ from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.columns import Gaps, gaps_of, matrix_of, require_columns, texts_missing
 from covey.cli.similarity_option import function_of
-from covey.displays.cards import MOST_FIELDS, Images, is_image
-from covey.displays.report import Card
+from covey.displays.cards import MOST_FIELDS, Card
+from covey.displays.images import Images, is_image
 from covey.similarity.inputs import take_rows
 
 LATER = {"later": True}
@@ -144,16 +144,12 @@ class Recipe(ABC):
         """Return the objects of rows whose columns have no names."""
         return matrix
 
-    def learn(self, objects: Any, verbose: bool) -> tuple["Recipe", Any]:
+    def learn(self, objects: Any, *, verbose: bool) -> tuple["Recipe", Any]:
         """Return a recipe that knows what has to be learned from all objects, and the objects that it makes."""
         return self, objects
 
-    def scaled(self, objects: Any) -> "Recipe":
-        """Return the recipe that brings each column of these objects to 0 .. 1."""
-        raise MisuseError(NO_SCALE)
-
-    def must_learn(self, scale: bool) -> bool:
-        """Return whether something has to be learned from all objects, to scale them or to weigh their words."""
+    def must_learn(self, *, scale: bool) -> bool:
+        """Return whether something has to be learned from all objects, to `scale` them or to weigh their words."""
         if scale:
             raise MisuseError(NO_SCALE)
         return False
@@ -163,7 +159,7 @@ class Recipe(ABC):
         return None
 
     def learn_from(self, facts: Sequence[Any]) -> "Recipe":
-        """Return what `learn` does, from the facts of all parts of the objects: nobody has to hold all of them."""
+        """Return the recipe that knows what has to be learned, from the facts of all parts of the objects."""
         return self
 
     def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:  # noqa: B027 - most kinds need no warning

@@ -31,9 +31,9 @@ from covey.cli.files.columns import (
     vectors_of,
 )
 from covey.cli.objects.label_warnings import warn_of_columns, warn_of_names
-from covey.cli.objects.recipe import MOST_NAMED, Recipe
-from covey.displays.cards import Images, in_words, largest_first
-from covey.displays.report import Card
+from covey.cli.objects.recipe import MOST_NAMED, NO_SCALE, Recipe
+from covey.displays.cards import Card, largest_first
+from covey.displays.images import Images, in_words
 from covey.runtime.libraries import require
 from covey.runtime.wording import agreeing, some_of
 from covey.similarity.measures import from_distance
@@ -76,23 +76,21 @@ class NumberRecipe(RowRecipe):
         self._check_image(matrix)
         return (matrix - self.settings.lowest) / self.settings.spread if self.is_scaled else matrix
 
-    def scaled(self, objects: Any) -> Recipe:
-        """Return the recipe that brings each column of these objects to 0 .. 1; a column of equal values becomes 0."""
-        if sp.issparse(objects):
-            return super().scaled(objects)
-        lowest, highest = np.asarray(objects).min(axis=0), np.asarray(objects).max(axis=0)
-        spread = np.where(highest > lowest, highest - lowest, 1.0)
-        return type(self)(replace(self.settings, lowest=lowest, spread=spread))
-
-    def must_learn(self, scale: bool) -> bool:
+    def must_learn(self, *, scale: bool) -> bool:
         return scale
 
     def facts(self, objects: Any) -> Any:
         """Return the smallest and the largest value of each column."""
+        if sp.issparse(objects):
+            raise MisuseError(NO_SCALE)
         return np.stack([np.asarray(objects).min(axis=0), np.asarray(objects).max(axis=0)])
 
     def learn_from(self, facts: Sequence[Any]) -> Recipe:
-        return self.scaled(np.concatenate(facts))
+        """Return the recipe that brings each column to 0 .. 1; a column of equal values becomes 0."""
+        extremes = np.concatenate(facts)
+        lowest, highest = extremes.min(axis=0), extremes.max(axis=0)
+        spread = np.where(highest > lowest, highest - lowest, 1.0)
+        return type(self)(replace(self.settings, lowest=lowest, spread=spread))
 
     def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:
         similarity = self.settings.similarity
@@ -189,10 +187,7 @@ class TableRecipe(RowRecipe):
     def filling(self, sums: NDArray[np.float64]) -> Recipe:
         raise MisuseError("--similarity gower skips missing values; leave out --missing mean.")
 
-    def scaled(self, objects: Any) -> Recipe:
-        raise MisuseError(SCALES_ITSELF)
-
-    def must_learn(self, scale: bool) -> bool:
+    def must_learn(self, *, scale: bool) -> bool:
         if scale:
             raise MisuseError(SCALES_ITSELF)
         return False
@@ -219,7 +214,7 @@ class MatrixRecipe(Recipe):
     def from_table(self, block: Block) -> Any:
         return numbers_of(block, self.columns)
 
-    def learn(self, objects: Any, verbose: bool) -> tuple[Recipe, Any]:
+    def learn(self, objects: Any, *, verbose: bool) -> tuple[Recipe, Any]:
         n_rows, n_columns = objects.shape
         if n_rows != n_columns:
             header = n_rows == n_columns - 1

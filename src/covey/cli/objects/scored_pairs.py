@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
 from covey.cli.objects.recipe import Recipe
-from covey.displays.report import Card
+from covey.displays.cards import Card
 from covey.runtime.wording import several
 
 

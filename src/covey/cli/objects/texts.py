@@ -12,7 +12,7 @@ from covey.cli.files.block import Block
 from covey.cli.files.columns import check_filled, column_of
 from covey.cli.objects.recipe import Recipe
 from covey.cli.similarity_option import OF_ROWS
-from covey.displays.report import Card
+from covey.displays.cards import Card
 from covey.runtime.progress import progress
 
 
@@ -37,7 +37,7 @@ class TextRecipe(Recipe):
         vectorizer.idf_ = self.settings.weights
         return vectorizer
 
-    def learn(self, objects: Any, verbose: bool) -> tuple[Recipe, Any]:
+    def learn(self, objects: Any, *, verbose: bool) -> tuple[Recipe, Any]:
         """Learn the words of these texts, and how much each weighs, unless the similarity compares strings."""
         if self.settings.similarity not in OF_ROWS:
             return self, objects
@@ -47,8 +47,8 @@ class TextRecipe(Recipe):
         words = vectorizer.get_feature_names_out().tolist()
         return TextRecipe(replace(self.settings, vocabulary=words, weights=vectorizer.idf_)), vectors
 
-    def must_learn(self, scale: bool) -> bool:
-        return super().must_learn(scale) or self.settings.similarity in OF_ROWS
+    def must_learn(self, *, scale: bool) -> bool:
+        return super().must_learn(scale=scale) or self.settings.similarity in OF_ROWS
 
     def facts(self, objects: Any) -> Any:
         """Return how many texts there are, and in how many of them each word occurs."""

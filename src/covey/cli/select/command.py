@@ -232,7 +232,7 @@ def _check_outputs(asked: Asked, force: bool) -> None:
         raise MisuseError(f"--rejection-rate must be between 0 and 1, got {files.rejection_rate}.")
     for path in (files.model, files.picture):
         if path is not None:
-            may_write(path, force)
+            may_write(path, force=force)
     if files.members is not None:
         check_output(files.members, None, as_table=True, force=force)
         if STANDARD == files.members == output.out:
@@ -250,7 +250,7 @@ def _load(asked: Asked) -> "Loaded":
     output, verbose = asked.output, asked.running.verbose
     if asked.compared.columns:
         return load_pairs(asked.source, asked.compared, asked.parts.more or (), verbose)
-    loaded = load(asked.source, verbose, asked.parts.more or (), columns_aside(asked.selection))
+    loaded = load(asked.source, verbose=verbose, more=asked.parts.more or (), aside=columns_aside(asked.selection))
     if sp.issparse(loaded.block.matrix) and has_names(output.out, output.out_form):
         logger.warning("a table has no room for the columns of a sparse matrix; write .npz or .svmlight to keep them.")
     return loaded

@@ -135,7 +135,7 @@ class Spread:
             recipe = recipe.filling(sum(self._from_all("taking means", _sums, recipe)))
         warn_of_labels(labels_of(first, recipe))
         recipe.warn(recipe.objects(first), asked_for=source.feature_names, scaled=source.scale)
-        if not recipe.must_learn(source.scale):
+        if not recipe.must_learn(scale=source.scale):
             return recipe
         return recipe.learn_from(self._from_all("learning from all rows", _facts, recipe))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey import datasets
-from covey.displays.report import Card
+from covey.displays.cards import Card
 from covey.experiments.paper.names import BLOBS, EMAIL, FASHION, NETWORK, NEWS, SITES, SPIRALS
 from covey.experiments.paper.printed import TABLE_1
 from covey.experiments.specs import Problem, Split
@@ -99,13 +99,13 @@ def _profile(profile: dict[Any, float]) -> Card:
     return Card.of_profile(f"{len(profile)} contacted", profile)
 
 
-def _images(download: bool) -> Problem:
+def _images(*, download: bool) -> Problem:
     """Fashion-MNIST."""
     split = _official(partial(datasets.load_fashion_mnist, download=download), "data")
     return Problem(split, drawn=False, card=_image, paper=TABLE_1[FASHION])
 
 
-def _posts(download: bool) -> Problem:
+def _posts(*, download: bool) -> Problem:
     """20 Newsgroups."""
     split = _official(partial(datasets.load_20newsgroups, download=download), "texts")
     return Problem(split, drawn=False, card=_post, paper=TABLE_1[NEWS])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import covey
-from covey.displays.cards import LARGEST_SIDE, MOST_BYTES, Images, png, png_address
-from covey.displays.report import Card
+from covey.displays.cards import Card
+from covey.displays.images import LARGEST_SIDE, MOST_BYTES, Images, png, png_address
 from tests.browser import assert_renders, page
 
 
