@@ -204,11 +204,12 @@ def linked_case():
     return state, int(rng.integers(16)), int(rng.integers(2))
 
 
-def side_hurdle_case():
-    hurdles = rng.integers(-1, 5, 12).astype(float)
-    estimates, slack = rng.integers(0, 9, (6, 20)).astype(np.float32), rng.integers(0, 2, 6).astype(float)
-    flags = rng.random((2, 6, 20)) < 0.5
-    return estimates, slack, *flags, hurdles, np.arange(6, dtype=np.int32), 2, *np.zeros((2, 120), np.int32)
+def hurdle_case():
+    n_groups = int(rng.integers(1, 4))
+    estimates, slack = rng.integers(0, 9, (6, 50)).astype(np.float32), rng.integers(0, 2, 6).astype(float)
+    groups = rng.integers(-1, n_groups, (6, 50)).astype(np.int8)
+    hurdles = rng.choice([-np.inf, 0.0, 3.0, 5.0], (9, n_groups))
+    return estimates, slack, groups, rng.permutation(9)[:6], hurdles, 3, *np.zeros((2, 300), dtype=np.int32)
 
 
 def pair_table():
@@ -219,7 +220,6 @@ def pair_table():
 
 
 CASES = {
-    by_group.clear_side_hurdles: side_hurdle_case,
     gower_means: lambda: (*kernel_case(rng), *pairs(20), np.zeros(200)),
     hash_table.find_slot: lambda: (pair_table()[0], np.uint64(rng.integers(1, 99))),
     pair_cache.find_keys: lambda: (
@@ -340,13 +340,7 @@ CASES = {
         rng.integers(1, 99, 200).astype(np.uint64),
         np.zeros(200, bool),
     ),
-    _exact.clear_hurdles: lambda: (
-        rng.integers(0, 9, (6, 50)).astype(np.float32),
-        rng.integers(0, 2, 6).astype(float),
-        np.full(6, -np.inf),
-        3,
-        *np.zeros((2, 300), dtype=np.int32),
-    ),
+    _exact.clear_hurdles: hurdle_case,
     _candidates.mix: lambda: (np.uint64(1234567), np.int32(5), np.int32(99)),
     _candidates.keep_smallest: lambda: (
         np.array([4, 5, 6, 0], np.int32),

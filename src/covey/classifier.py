@@ -245,7 +245,7 @@ class ComparedWithRepresentatives(TransformerMixin, ABC):
         check_is_fitted(self)
         sparse = self.sparse_output_ and _get_output_config("transform", self)["dense"] == "default"
         with self._space_of(X) as space:
-            return all_similarities(space, sparse)
+            return all_similarities(space, sparse=sparse)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of `transform`, each of which names the row of a representative.

@@ -11,8 +11,9 @@ from covey.coverage import lower_bound
 from covey.coverage import refine as _refine
 from covey.coverage.cover import edges_of
 from covey.coverage.gains import required
+from covey.coverage.lower_bound import solve_program
 from tests import reference
-from tests.coverage.test_coverage import as_lists, graphs
+from tests.coverage.test_cover import as_lists, graphs
 
 coverages = st.sampled_from([0.3, 0.7, 0.9, 0.95, 1.0])
 thresholds = st.sampled_from([None, 0.4, 0.5, 0.8])
@@ -120,3 +121,24 @@ def test_what_the_bound_refuses():
         covey.cover_lower_bound(graph, 0)
     with pytest.raises(TypeError, match="graph must be a sparse matrix"):
         covey.cover_lower_bound(np.eye(3))
+
+
+@pytest.mark.parametrize("method", ["highs-ipm", "highs-ds"])
+def test_a_program_that_may_take_long_is_solved_by_another_process_to_the_same_answer(method, monkeypatch):
+    rng = np.random.default_rng(0)
+    problem = (-rng.random(300), rng.random((200, 300)), np.ones(200), (0, 1), method)
+    here = solve_program(*problem)
+    apart = []
+
+    def call_apart(function, *args, **kwargs):
+        apart.append(function)
+        return linear_program_apart(function, *args, **kwargs)
+
+    linear_program_apart = lower_bound.call_apart
+    monkeypatch.setattr(lower_bound, "call_apart", call_apart)
+    monkeypatch.setattr(lower_bound, "SMALL", 10)
+    monkeypatch.setattr(lower_bound, "SHORT", 0.0)
+    there = solve_program(*problem)
+    assert len(apart) == 1
+    np.testing.assert_array_equal(here.x, there.x)
+    np.testing.assert_array_equal(here.ineqlin.marginals, there.ineqlin.marginals)

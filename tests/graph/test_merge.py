@@ -72,7 +72,7 @@ def test_the_nearest_across_are_those_of_all_pairs(form, n_left, n_right, k, see
     symmetric = resolve(similarity).symmetric
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact, "TILE", data.draw(st.sampled_from([4, 7, 1024])))
-        found = nearest_across(forward, backward, k, symmetric)
+        found = nearest_across(forward, backward, k, symmetric=symmetric)
     assert_nearest(found[0], forth, min(k, n_right))
     assert_nearest(found[1], back, min(k, n_left))
     assert forward.n_evaluations + backward.n_evaluations == n_left * n_right * (1 if symmetric else 2)
@@ -83,7 +83,7 @@ def test_a_callable_is_called_once_for_each_pair_across(symmetric):
     counted = Counted(similarity_matrix(50, np.random.default_rng(0), symmetric), symmetric)
     whole = collect(list(range(50)), resolve(counted))
     left, right = whole.take(np.arange(0, 50, 2)), whole.take(np.arange(1, 50, 2))
-    nearest_across(left.against(right), right.against(left), 6, symmetric)
+    nearest_across(left.against(right), right.against(left), 6, symmetric=symmetric)
     across = {(a, b) for a in range(0, 50, 2) for b in range(1, 50, 2)}
     if not symmetric:
         across |= {(b, a) for a, b in across}

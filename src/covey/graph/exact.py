@@ -1,21 +1,23 @@
-"""Exact nearest neighbors, computed tile by tile, so that the whole matrix of similarities is never in memory.
+"""The exact k most similar objects, tile by tile, so that the whole matrix of similarities is never in memory.
 
-1. Cut the pairs into square tiles. A symmetric space needs only those on and above the diagonal, because each of them
-   serves both its rows and its columns.
+For each object, this is a search for the k best of all others, or for the k best of each *group* of others
+(`by_group.py`). All searches work like this:
+
+1. Cut the pairs into tiles of rows and columns. In a symmetric space a tile serves both its rows and its columns, so
+   that only tiles on and above the diagonal are needed.
 2. In a space that can be screened, estimate all similarities of a tile by one matrix product. An estimate is off by at
-   most the slack of its row. At least k similarities of a row therefore reach its k-th best estimate less the slack:
-   this is the *hurdle* of the row, and all of its k nearest neighbors clear it. So only pairs whose estimate plus the
-   slack reaches the hurdle need to be scored.
+   most the slack of its row. At least k similarities of a list therefore reach the k-th best estimate less the slack:
+   this is the *hurdle* of the list, and all that belongs into the list clears it. So only pairs whose estimate plus the
+   slack reaches the hurdle need to be scored. Hurdles only rise.
 3. In any other space, score the whole tile.
 4. Offer the scores to the neighbor lists. Their total order makes the result independent of tiles and threads.
 
-The similarities of all pairs of two sides as one matrix, dense or sparse.
+Two loops clear the hurdles of a tile: `clear_hurdles` for its rows, and `clear_column_hurdles` for its columns, which
+also reads the tile row by row, as it lies in memory. `by_group.py` has a third one for lists of a single entry, which
+takes half the time of `clear_hurdles` there.
 
-1. Cut the left side into blocks of rows, so that the pairs of a block take little memory.
-2. Score all pairs of a block. Every number is one that `Space.score` returns, so that it depends neither on the blocks
-   nor on the threads.
-3. Write the block into the dense matrix, or keep what is not 0 of it. A sparse result therefore never needs the dense
-   matrix.
+`all_similarities` returns the similarities of all pairs of two sides as one matrix, dense or sparse. It scores blocks
+of rows; a sparse result never needs the dense matrix.
 """
 
 import threading
@@ -34,11 +36,131 @@ from covey.similarity.sums import Total, added, total_of
 
 TILE = 1024
 """The most objects on a side of a tile. Smaller tiles make matrix products slower, larger ones take more memory: a tile
-of this size takes 4 MB for estimates in float32; no comparison with other values is on record."""
+of this size takes 4 MB for estimates in float32."""
+
+Groups = NDArray[np.integer[Any]]
+"""The group of each pair of a tile, counted from 0; -1 marks a pair that is not offered."""
+
+
+class BestLists:
+    """The k best of each group that were offered so far, for n objects.
+
+    Attributes
+    ----------
+    lists : NeighborLists
+        The list ``x * n_groups + g`` holds the best of group g for object x.
+    hurdles : float array of shape (n, n_groups)
+        What an estimate must reach, less its slack, to enter a list. It is on the scale of estimates, which need not be
+        that of scores.
+    """
+
+    def __init__(self, n: int, k: int, n_groups: int = 1) -> None:
+        self.lists = NeighborLists.empty(n * n_groups, k)
+        self.hurdles = np.full((n, n_groups), -np.inf)
+
+    def offer_tile(
+        self, space: Space, rows: slice, columns: slice, objects: Indices | Positions, others: Indices, groups: Groups
+    ) -> None:
+        """Offer the columns of a tile to the lists of its rows.
+
+        The rows of the tile belong to these `objects`, and its columns enter lists under the numbers `others`.
+        """
+        if space.screened:
+            estimates = space.estimates(rows, columns)
+            space.count(int(np.count_nonzero(groups >= 0)))
+            i, j = self.clear(estimates, space.slack(rows), objects, groups)
+        else:
+            i, j = (positions.astype(np.int32) for positions in np.nonzero(groups >= 0))
+        places = objects[i] * self.hurdles.shape[1] + groups[i, j]
+        i, j, others = i + np.int32(rows.start), j + np.int32(columns.start), others[j]
+        self.lists.offer(places.astype(np.int32), others, space.score(i, j, counted=not space.screened))
+
+    def clear(
+        self, estimates: NDArray[Any], slack: Floats, objects: Indices | Positions, groups: Groups
+    ) -> tuple[Indices, Indices]:
+        """Raise the hurdles of a tile's rows, and return the rows and columns of the pairs that may clear them."""
+        i, j = np.empty((2, estimates.size), dtype=np.int32)
+        k = self.lists.indices.shape[1]
+        n = clear_hurdles(estimates, slack, groups, objects, self.hurdles, k, i, j)
+        return i[:n], j[:n]
+
+
+class _Search(BestLists):
+    """A search for the k best objects of the right side of a space, for all objects of the left side.
+
+    With `others`, both sides are the same objects, and no object is its own neighbor.
+    """
+
+    def __init__(self, space: Space, k: int, *, others: bool, multiplicity: Integers | None = None) -> None:
+        super().__init__(space.n_left, k)
+        self.space, self.others, self._multiplicity = space, others, multiplicity
+        self.step = share_out(space.n_left, TILE)
+        self._width = self.step if others else TILE  # of a tile; few queries must not make tiles narrow
+        self.starts = range(0, space.n_left, self.step)
+        self._locks = [threading.Lock() for _ in self.starts]
+
+    def tile(self, row: int, column: int) -> Total | None:
+        """Search the tile that starts at this row and column; the sum of its similarities, if all were scored."""
+        rows, columns = self.rows(row), slice(column, min(column + self._width, self.space.n_right))
+        both = self.others and self.space.symmetric
+        if not self.space.screened:
+            i, j, similarities = self.score_all(rows, columns)
+            self.offer(rows, i, j, similarities)
+            if both:
+                self.offer(columns, j, i, similarities)
+            return self._total(i, j, similarities)
+        estimates = self.space.estimates(rows, columns)
+        diagonal = self.others and row == column
+        self.space.count(n_pairs_of_tile(self.space, estimates, diagonal=diagonal))
+        if diagonal:
+            np.fill_diagonal(estimates, -np.inf)
+        self.screen(estimates, rows, columns)
+        if both and not diagonal:
+            self.screen_columns(estimates, rows, columns)
+        return None
+
+    def rows(self, start: int) -> slice:
+        """Return the block of rows that starts here."""
+        return slice(start, min(start + self.step, self.space.n_left))
+
+    def screen(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
+        """Score the pairs of a tile that clear the hurdles of its rows, and offer the columns to them."""
+        groups = np.broadcast_to(np.zeros((1, 1), dtype=np.int8), estimates.shape)
+        i, j = self.clear(estimates, self.space.slack(rows), np.arange(rows.start, rows.stop), groups)
+        self._score_and_offer(rows, i + np.int32(rows.start), j + np.int32(columns.start))
+
+    def screen_columns(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
+        """Score the pairs of a tile that clear the hurdles of its columns, and offer the rows to them.
+
+        The columns of the tile are objects of the left side.
+        """
+        i, j = np.empty((2, estimates.size), dtype=np.int32)
+        hurdles, k = self.hurdles[columns, 0], self.lists.indices.shape[1]
+        n = clear_column_hurdles(estimates, self.space.slack(columns), hurdles, k, i, j)
+        order = np.argsort(i[:n], kind="stable")  # pairs of the same object are scored faster one after the other
+        self._score_and_offer(columns, i[order] + np.int32(columns.start), j[order] + np.int32(rows.start))
+
+    def _score_and_offer(self, block: slice, i: Indices, j: Indices) -> None:
+        self.offer(block, i, j, self.space.score(i, j, counted=False))
+
+    def score_all(self, rows: slice, columns: slice) -> tuple[Indices, Indices, Floats]:
+        """Score all pairs of a tile; on the diagonal, only those that are pairs of different objects and come first."""
+        i, j = pairs_of_tile(self.space, rows, columns, others=self.others)
+        return i, j, self.space.score(i, j)
+
+    def offer(self, block: slice, i: Indices, j: Indices, similarities: Floats) -> None:
+        """Offer pairs to the lists of a block of objects; the lock of the block keeps other threads out meanwhile."""
+        with self._locks[block.start // self.step]:
+            self.lists.offer(i, j, similarities)
+
+    def _total(self, i: Indices, j: Indices, similarities: Floats) -> Total:
+        if self._multiplicity is None:
+            return total_of(similarities)
+        return total_of(similarities, self._multiplicity[i] * self._multiplicity[j])
 
 
 def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -> tuple[NeighborLists, Total | None]:
-    """The k most similar others of every object, and the sum of the similarities of all pairs of different objects.
+    """Return the k most similar others of every object, and the sum of the similarities of all pairs of these.
 
     The sum is None in a screened space, where most pairs are not scored. If object x stands for multiplicity[x] equal
     objects, a pair (x, y) counts multiplicity[x] * multiplicity[y] times in the sum.
@@ -55,7 +177,7 @@ def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -
 
 
 def nearest(space: Space, k: int) -> NeighborLists:
-    """The k most similar objects of the right side for every object of the left."""
+    """Return the k most similar objects of the right side for every object of the left."""
     space.expect(space.n_left * space.n_right)
     search = _Search(space, k, others=False)
     # Tiles of different rows follow each other, so that threads seldom wait for the lists of the same rows.
@@ -64,8 +186,8 @@ def nearest(space: Space, k: int) -> NeighborLists:
     return search.lists
 
 
-def nearest_across(forward: Space, backward: Space, k: int, symmetric: bool) -> tuple[NeighborLists, NeighborLists]:
-    """The k most similar objects of the other side, for every object of the left side and of the right.
+def nearest_across(forward: Space, backward: Space, k: int, *, symmetric: bool) -> tuple[NeighborLists, NeighborLists]:
+    """Return the k most similar objects of the other side, for every object of the left side and of the right.
 
     `backward` is the space `forward` with its sides exchanged. If the similarity is `symmetric`, each pair is scored
     once for both sides, and `forward` counts it.
@@ -74,10 +196,9 @@ def nearest_across(forward: Space, backward: Space, k: int, symmetric: bool) -> 
         return nearest(forward, k), nearest(backward, k)
     forward.expect(forward.n_left * forward.n_right)
     left, right = (_Search(space, min(k, space.n_right), others=False) for space in (forward, backward))
-    tiles = [(row, column) for column in right.starts for row in left.starts]
 
     def search(tile: tuple[int, int]) -> None:
-        rows, columns = slice(tile[0], tile[0] + left.step), slice(tile[1], tile[1] + right.step)
+        rows, columns = left.rows(tile[0]), right.rows(tile[1])
         if not forward.screened:
             i, j, similarities = left.score_all(rows, columns)
             left.offer(rows, i, j, similarities)
@@ -86,115 +207,69 @@ def nearest_across(forward: Space, backward: Space, k: int, symmetric: bool) -> 
         estimates = forward.estimates(rows, columns)
         forward.count(estimates.size)
         left.screen(estimates, rows, columns)
-        right.screen(estimates, columns, rows, by_columns=True)
+        right.screen_columns(estimates, rows, columns)
 
+    tiles = [(row, column) for column in right.starts for row in left.starts]
     forward.executor.run(search, tiles, products=True)
     return left.lists, right.lists
 
 
-class _Search:
-    """The lists and hurdles of one search. If `others`, both sides are the same, and no object is its own neighbor."""
-
-    def __init__(self, space: Space, k: int, others: bool, multiplicity: Integers | None = None) -> None:
-        self.space, self.k, self.others, self._multiplicity = space, k, others, multiplicity
-        self.lists = NeighborLists.empty(space.n_left, k)
-        self.hurdles = np.full(space.n_left, -np.inf)
-        self.step = share_out(space.n_left, TILE)
-        self._width = self.step if others else TILE  # of a tile; few queries must not make tiles narrow
-        self.starts = range(0, space.n_left, self.step)
-        self._locks = [threading.Lock() for _ in self.starts]
-
-    def tile(self, row: int, column: int) -> Total | None:
-        """Search the tile that starts at this row and column; the sum of its similarities, if all were scored."""
-        rows, columns = slice(row, row + self.step), slice(column, column + self._width)
-        if not self.space.screened:
-            return self._score_tile(rows, columns)
-        estimates = self.space.estimates(rows, columns)
-        n_pairs = estimates.size
-        if self.others and row == column:
-            np.fill_diagonal(estimates, -np.inf)
-            n_pairs -= len(estimates)
-            n_pairs //= 2 if self.space.symmetric else 1
-        self.space.count(n_pairs)
-        self.screen(estimates, rows, columns)
-        if self.others and self.space.symmetric and row != column:
-            self.screen(estimates, columns, rows, by_columns=True)
-        return None
-
-    def screen(self, estimates: NDArray[Any], block: slice, others: slice, by_columns: bool = False) -> None:
-        """Score the pairs of a tile that clear the hurdles of a block of objects, and offer them to their lists.
-
-        The objects of the block are the rows of the estimates, or their columns.
-        """
-        hurdles, slack = self.hurdles[block], self.space.slack(block)
-        i, j = np.empty(estimates.size, dtype=np.int32), np.empty(estimates.size, dtype=np.int32)
-        n = (clear_column_hurdles if by_columns else clear_hurdles)(estimates, slack, hurdles, self.k, i, j)
-        i, j = i[:n] + np.int32(block.start), j[:n] + np.int32(others.start)
-        if by_columns:  # pairs of the same object are scored faster one after the other
-            order = np.argsort(i, kind="stable")
-            i, j = i[order], j[order]
-        self.offer(block, i, j, self.space.score(i, j, counted=False))
-
-    def _score_tile(self, rows: slice, columns: slice) -> Total:
-        """Score all pairs of a tile and offer them to the lists; the sum of their similarities."""
-        i, j, similarities = self.score_all(rows, columns)
-        self.offer(rows, i, j, similarities)
-        if self.others and self.space.symmetric:
-            self.offer(columns, j, i, similarities)
-        if self._multiplicity is None:
-            return total_of(similarities)
-        return total_of(similarities, self._multiplicity[i] * self._multiplicity[j])
-
-    def score_all(self, rows: slice, columns: slice) -> tuple[Indices, Indices, Floats]:
-        """Score all pairs of a tile; on the diagonal, only those that are pairs of different objects and come first."""
-        i, j = pairs_of_tile(self.space, rows, columns, self.others)
-        return i, j, self.space.score(i, j)
-
-    def offer(self, block: slice, i: Indices, j: Indices, similarities: Floats) -> None:
-        """Offer pairs to the lists of a block of objects; the lock of the block keeps other threads out meanwhile."""
-        with self._locks[block.start // self.step]:
-            self.lists.offer(i, j, similarities)
-
-
-def pairs_of_tile(space: Space, rows: slice, columns: slice, others: bool) -> tuple[Indices, Indices]:
+def pairs_of_tile(space: Space, rows: slice, columns: slice, *, others: bool) -> tuple[Indices, Indices]:
     """Return all pairs of a tile; if both sides are the same objects, those on the diagonal are pairs of `others`."""
-    i = np.arange(rows.start, min(rows.stop, space.n_left), dtype=np.int32)
-    j = np.arange(columns.start, min(columns.stop, space.n_right), dtype=np.int32)
+    i = np.arange(rows.start, rows.stop, dtype=np.int32)
+    j = np.arange(columns.start, columns.stop, dtype=np.int32)
     i, j = np.repeat(i, j.size), np.tile(j, i.size)
     if others and rows.start == columns.start:
-        keep = i < j if space.symmetric else i != j
-        i, j = i[keep], j[keep]
+        listed = i < j if space.symmetric else i != j
+        i, j = i[listed], j[listed]
     return i, j
 
 
-@njit(cache=True, nogil=True)
-def clear_hurdles(estimates, slack, hurdles, k, i, j):  # type: ignore[no-untyped-def]
-    """Raise the hurdle of each row as far as its k best estimates allow, and collect the pairs that may clear it.
+def n_pairs_of_tile(space: Space, estimates: NDArray[Any], *, diagonal: bool) -> int:
+    """Return how many evaluations the pairs of a tile take; on the diagonal, they are pairs of different objects."""
+    if not diagonal:
+        return int(estimates.size)
+    n = len(estimates)
+    return n * (n - 1) // (2 if space.symmetric else 1)
 
-    An estimate of -inf marks an object with itself, which is no pair.
+
+@njit(cache=True, nogil=True)
+def clear_hurdles(estimates, slack, groups, objects, hurdles, k, i, j):  # type: ignore[no-untyped-def]
+    """Raise the hurdles of each row as far as its k best estimates of each group allow, and collect the pairs that may
+    clear them; return how many these are.
+
+    An estimate of -inf marks an object with itself, which is not a pair.
     """
-    best = np.empty(k)
-    n = 0
+    n, n_groups = 0, hurdles.shape[1]
+    best, needed = np.empty((n_groups, k)), np.empty(n_groups)
     for row in range(estimates.shape[0]):
-        first, hurdle = n, hurdles[row]
-        best[:] = hurdle  # estimates below the hurdle cannot raise it, so they are not sorted in
-        lowest = hurdle - slack[row]
+        first, margin, of_row, of_columns = n, slack[row], hurdles[objects[row]], groups[row]
+        lowest = np.inf
+        for group in range(n_groups):
+            best[group] = of_row[group]  # estimates below the hurdle cannot raise it, so they are not sorted in
+            needed[group] = of_row[group] - margin
+            lowest = min(lowest, needed[group])
         for column in range(estimates.shape[1]):
             estimate = estimates[row, column]
             if estimate < lowest or estimate == -np.inf:
                 continue
+            group = of_columns[column]
+            if group < 0 or estimate < needed[group]:
+                continue
             i[n], j[n] = row, column
             n += 1
-            if estimate > best[k - 1]:
-                insert_sorted(best, estimate)
+            if estimate > best[group, k - 1]:
+                insert_sorted(best[group], estimate)
                 # A score lies within the slack of its estimate: k scores reach the k-th best estimate less the slack.
-                hurdle = max(hurdle, best[k - 1] - slack[row])
-                lowest = hurdle - slack[row]
-        hurdles[row] = hurdle
+                of_row[group] = max(of_row[group], best[group, k - 1] - margin)
+                needed[group] = of_row[group] - margin
+                if n_groups == 1:
+                    lowest = needed[0]
         collected, n = n, first
-        for pair in range(first, collected):  # the hurdle may have risen after a pair was collected
-            if estimates[row, j[pair]] >= lowest:
-                j[n] = j[pair]
+        for pair in range(first, collected):  # a hurdle may have risen after a pair was collected
+            column = j[pair]
+            if estimates[row, column] >= needed[of_columns[column]]:
+                j[n] = column
                 n += 1
     return n
 
@@ -266,7 +341,7 @@ def has_few_nonzero(space: Space) -> bool:
     return bool(np.mean(space.score(i[others], j[others]) != 0) < FEW_NONZERO)
 
 
-def all_similarities(space: Space, sparse: bool) -> Floats | sp.csr_array:
+def all_similarities(space: Space, *, sparse: bool) -> Floats | sp.csr_array:
     """Return the matrix of s(left[i], right[j]), of shape (n_left, n_right), as an array or a CSR array."""
     space.expect(space.n_left * space.n_right)
     step = max(1, min(share_out(space.n_left, TILE), TILE * TILE // space.n_right))

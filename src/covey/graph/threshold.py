@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from covey.arrays import Floats, Indices, Integers
-from covey.graph.exact import TILE, pairs_of_tile
+from covey.graph.exact import TILE, n_pairs_of_tile, pairs_of_tile
 from covey.runtime.executor import share_out
 from covey.runtime.parameters import RUNNING, is_number
 from covey.runtime.progress import progress
@@ -158,11 +158,9 @@ def _screened(space: Space, rows: slice, columns: slice, hurdle: float, threshol
     rounding = ROUNDING * abs(hurdle) if math.isfinite(hurdle) else 0.0
     lowest = np.nextafter((hurdle - space.slack(rows) - rounding).astype(estimates.dtype), -np.inf)
     close = estimates >= lowest[:, None]
-    n_pairs = estimates.size
     if rows == columns:
         close &= _off_diagonal(len(estimates), upper=space.symmetric)
-        n_pairs = (n_pairs - len(estimates)) // (2 if space.symmetric else 1)
-    space.count(n_pairs)
+    space.count(n_pairs_of_tile(space, estimates, diagonal=rows == columns))
     i, j = (side.astype(np.int32) for side in np.nonzero(close))
     i, j = i + np.int32(rows.start), j + np.int32(columns.start)
     return _kept(i, j, space.score(i, j, counted=False), threshold)

@@ -1,4 +1,4 @@
-"""The best objects of each side are those that a look at all pairs finds, however the work is cut up."""
+"""The nearest of each group, and of each side, are those that a look at all pairs finds, however the work is cut up."""
 
 import numpy as np
 import pytest
@@ -6,22 +6,70 @@ import scipy.sparse as sp
 
 import covey
 from covey.graph import by_group
-from covey.graph.by_group import Sides
+from covey.graph.by_group import Sides, nearest_of_groups
 from covey.graph.lists import NeighborLists
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
 from tests.forms import similarity_matrix
 
 RNG = np.random.default_rng(0)
-N = 90
 # Small whole numbers make many ties, which go to the lowest index.
-ROWS = RNG.integers(0, 3, (N, 4)).astype(float)
-CLASSES = RNG.integers(0, 4, N)
-RIGHT = np.sort(RNG.permutation(N)[:40])
+QUERIES, MEMBERS = RNG.integers(0, 3, (70, 4)).astype(float), RNG.integers(0, 3, (50, 4)).astype(float)
+GROUPS = np.concatenate([np.arange(6), RNG.integers(0, 6, 44)])
 
 
 def product(a, b):
     return float(a @ b)
+
+
+def space_of_queries(similarity, n_jobs=1):
+    return collect(MEMBERS, resolve(similarity)).space_of_queries(QUERIES, n_jobs=n_jobs)
+
+
+def nearest_by_group():
+    """For each query and group (similarity, index), the most similar first, then the lowest index."""
+    products = QUERIES @ MEMBERS.T
+    best = [[min((-row[m], m) for m in np.flatnonzero(group == GROUPS)) for group in range(6)] for row in products]
+    return [[(-negative, int(index)) for negative, index in row] for row in best]
+
+
+@pytest.mark.parametrize("tile", [7, 1024])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("similarity", ["dot", product])
+def test_every_group_has_its_nearest(similarity, n_jobs, tile, monkeypatch):
+    monkeypatch.setattr(by_group, "TILE", tile)
+    space = space_of_queries(similarity, n_jobs)
+    indices, similarities = nearest_of_groups(space, GROUPS)
+    expected = nearest_by_group()
+    assert indices.tolist() == [[index for _, index in row] for row in expected]
+    assert similarities.tolist() == [[value for value, _ in row] for row in expected]
+    assert space.n_evaluations == len(QUERIES) * len(MEMBERS)
+
+
+@pytest.mark.parametrize("tile", [7, 1024])
+@pytest.mark.parametrize("n_best", [1, 2, 5])
+def test_the_best_groups_are_right_and_the_others_do_not_reach_them(n_best, tile, monkeypatch):
+    monkeypatch.setattr(by_group, "TILE", tile)
+    indices, similarities = nearest_of_groups(space_of_queries("dot"), GROUPS, n_best)
+    for found, values, row in zip(indices.tolist(), similarities.tolist(), nearest_by_group(), strict=True):
+        wanted = sorted((value for value, _ in row), reverse=True)[n_best - 1]
+        for index, value, (true_value, true_index) in zip(found, values, row, strict=True):
+            if true_value >= wanted:
+                assert (index, value) == (true_index, true_value)
+            else:
+                assert value < wanted
+
+
+def test_groups_that_cannot_be_among_the_best_are_not_scored():
+    """Otherwise `explain` would cost as much as evidence for all classes."""
+    indices, _ = nearest_of_groups(space_of_queries("dot"), GROUPS, 1)
+    assert (indices < 0).any()
+
+
+N = 90
+ROWS = RNG.integers(0, 3, (N, 4)).astype(float)
+CLASSES = RNG.integers(0, 4, N)
+RIGHT = np.sort(RNG.permutation(N)[:40])
 
 
 FORMS = {
@@ -45,7 +93,7 @@ def offered(form, length=5, left=None, n_jobs=None, parts=1):
     return found, n_evaluations
 
 
-def obvious(length, left, s):
+def nearest_by_side(length, left, s):
     """(similarity, index) of the best others on each side: the most similar first, then the lowest index."""
     found = {}
     for x in left:
@@ -64,7 +112,7 @@ def test_each_side_holds_its_nearest_and_every_pair_counts_once(form, tile, leng
     for left in (np.arange(N), np.array([3, 8, 55, RIGHT[0]])):
         found, n_evaluations = offered(form, length, left, n_jobs, parts)
         lists = found.lists
-        for number, expected in obvious(length, left, s).items():
+        for number, expected in nearest_by_side(length, left, s).items():
             filled = lists.indices[number] >= 0
             assert lists.indices[number][filled].tolist() == expected
             assert lists.similarities[number][filled].tolist() == s[number // 2, expected].tolist()
@@ -104,7 +152,7 @@ def test_an_object_is_compared_as_the_left_one(symmetric):
     found = Sides(CLASSES, 3)
     found.offer(collection.against(collection.take(RIGHT)), np.arange(N, dtype=np.int32), RIGHT.astype(np.int32))
     lists = found.lists
-    for number, expected in obvious(3, np.arange(N), s).items():
+    for number, expected in nearest_by_side(3, np.arange(N), s).items():
         assert lists.indices[number][lists.indices[number] >= 0].tolist() == expected
 
 

@@ -20,7 +20,7 @@ from covey.coverage.shards import (
     scale_of,
     split_edges,
 )
-from tests.coverage.test_coverage import graphs
+from tests.coverage.test_cover import graphs
 
 
 class Problem:

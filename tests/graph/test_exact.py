@@ -30,7 +30,7 @@ def one_way(a, b):
 def test_every_entry_is_the_score_of_its_pair(similarity, form, n_jobs, tile, sparse, monkeypatch):
     monkeypatch.setattr(exact, "TILE", tile)
     space = collect(form(MEMBERS), resolve(similarity)).space_of_queries(form(QUERIES), n_jobs=n_jobs)
-    found = all_similarities(space, sparse)
+    found = all_similarities(space, sparse=sparse)
     assert space.n_evaluations == space.n_expected == 90 * 40
     i, j = np.divmod(RNG.permutation(90 * 40).astype(np.int32), 40)
     expected = np.empty((90, 40))
@@ -50,7 +50,7 @@ def test_an_asymmetric_function_is_asked_from_query_to_member():
 def test_no_queries_make_a_matrix_without_rows():
     space = collect(["a", "b"], resolve(lambda a, b: float(a == b))).space_of_queries(np.empty((0, 1), dtype=object))
     for sparse in (False, True):
-        assert all_similarities(space, sparse).shape == (0, 2)
+        assert all_similarities(space, sparse=sparse).shape == (0, 2)
 
 
 def test_a_sparse_result_never_needs_the_dense_matrix():
