@@ -14,9 +14,9 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 import covey
 from covey.dask.checkpoint import FolderCheckpoint, _read_result, _run_and_keep, absolute, read_manifest
-from covey.dask.inputs import _collect
-from covey.dask.large import _how, link, merge_shards
-from covey.dask.shards import Links, Shard
+from covey.dask.large import graph_parameters
+from covey.dask.shards import Links, Shard, link, merge_shards
+from covey.dask.worker import prepare_part
 from covey.exceptions import FileFormatError
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
@@ -53,7 +53,7 @@ def links():
     rng = np.random.default_rng(0)
     shards = [Shard.of(collect(rng.normal(size=(30, 3)), resolve("euclidean"))) for _ in range(2)]
     shards[1].collection.rows = shards[1].collection.rows + 30
-    how = _how(covey.CRS(3, graph="nn-descent"), 60)
+    how = graph_parameters(covey.CRS(3, graph="nn-descent"), 60)
     return shards, [link(shard, how, rng) for shard in shards], how
 
 
@@ -145,4 +145,4 @@ def test_an_empty_name_is_no_folder():
 
 def test_messages_about_a_part_speak_of_the_selector():
     with pytest.raises(ValueError, match=r"In part 3 of X, .* dim 3, while dim <= 2 is required by covey\.dask\.CRS"):
-        _collect(np.zeros((4, 2, 2)), 3, resolve("cosine"), packed=False)
+        prepare_part(np.zeros((4, 2, 2)), 3, resolve("cosine"), packed=False)

@@ -14,7 +14,7 @@ import covey
 import covey.dask
 from covey.dask import large
 from covey.dask.engine import Engine
-from covey.dask.shards import Links, Shard
+from covey.dask.shards import Links, Shard, assign, join_range
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
 from tests.dask import measures
@@ -51,12 +51,12 @@ def test_a_graph_gives_the_picks_of_one_process(client, n_shards, gain, on_orpha
         futures = [[engine.submit("given", _same, value) for value in values] for values in (shards, links)]
         found = large.cover_shards(engine, *futures, threshold, n_shards, width, n_rows, selector, "coverage")
         tables = [
-            engine.submit("by", large._assign, *pair, threshold, found.rows, width, n_shards)
+            engine.submit("by", assign, *pair, threshold, found.rows, width, n_shards)
             for pair in zip(*futures, strict=True)
         ]
         by = engine.gather(
             "by",
-            [engine.submit("r", large._collect_range, large._column(engine, tables, c)) for c in range(n_shards)],
+            [engine.submit("r", join_range, large._column(engine, tables, c)) for c in range(n_shards)],
         )
     assert found.rows.tolist() == rows[expected.indices].tolist()
     assert found.gains.tolist() == expected.gains.tolist()

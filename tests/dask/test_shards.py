@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import covey
-from covey.dask.large import _how, link, merge_shards
-from covey.dask.shards import Shard, fold, mean_of_cluster, shortened
+from covey.dask.large import graph_parameters
+from covey.dask.shards import Shard, fold, link, mean_of_cluster, merge_shards, shortened
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
 from tests.dask import measures
@@ -48,7 +48,7 @@ def linked(shards, how, seed=0):
 
 
 def exactly(k, n):
-    return _how(covey.CRS(k, graph="exact"), n)
+    return graph_parameters(covey.CRS(k, graph="exact"), n)
 
 
 OBJECTS = {

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 pytest.importorskip("distributed", reason="needs the extra dask")
 
 import covey
-from covey.dask.large import _how, link, merge_shards
-from covey.dask.packs import FittedPack, Pack, fit_pack
-from covey.dask.shards import Shard
+from covey.dask.large import graph_parameters
+from covey.dask.shards import Shard, link, merge_shards
+from covey.dask.worker import FittedPack, Pack, fit_pack
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
 
@@ -37,7 +37,7 @@ def test_a_collection_takes_about_what_its_objects_take(form):
 def test_the_results_of_tasks_take_what_their_arrays_take():
     collection = collect(ROWS, resolve("euclidean"))
     shard, rng = Shard.of(collection), np.random.default_rng(0)
-    how = _how(covey.CRS(5), 500)
+    how = graph_parameters(covey.CRS(5), 500)
     links = link(shard, how, rng)
     assert sys.getsizeof(shard) >= ROWS.nbytes
     assert sys.getsizeof(links) >= links.neighbors.nbytes + links.similarities.nbytes

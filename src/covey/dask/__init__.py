@@ -8,16 +8,18 @@
     answers = model.predict(new)                                                 # a dask array, computed when needed
     model.to_local()                                                             # a plain covey model, to be saved
 
-Both estimators have the parameters and the fitted state of covey's own. The extra `dask` installs what they need.
+Both estimators have the parameters of covey's own, which do the work, and are not ones themselves: what needs all
+data in one process is there in what `to_local` returns. The extra `dask` installs what they need.
 
-Data goes through the files in this order. The *driver* is the process that calls `fit`.
+The *driver* is the process that calls `fit`. It plans, submits tasks and waits; workers do everything else.
 
-1. `crs.py` and `classifier.py` are the estimators, and `driver.py` says how a fit goes.
-2. `engine.py` is the only file that talks to Dask: it submits tasks and waits for them.
-3. `inputs.py` reads X and y, `plan.py` decides which clusters are packed together and which are cut into shards.
-4. `packs.py` is what workers do for small clusters.
-5. `large.py` fits a large cluster: `shards.py` makes its graph, and `coverage/shards.py` picks its representatives.
-6. `checkpoint.py` keeps the results of finished tasks in a folder.
+- `crs.py` and `classifier.py` are the estimators, `wrapper.py` is what they have in common, and `prototype.py` is a
+  prototype whose members stay on the cluster.
+- Driver: `driver.py` goes through a fit, `inputs.py` reads X and y, `plan.py` decides which clusters are packed
+  together and which are cut into shards, and `large.py` fits a cluster in shards.
+- Workers: `worker.py` has the tasks on parts of X and on small clusters, `shards.py` those on shards.
+- `engine.py` is the only file that talks to Dask: it submits tasks and waits for them.
+- `checkpoint.py` keeps the results of finished tasks in a folder.
 """
 
 from covey.dask.classifier import NearestPrototypeClassifier

@@ -151,9 +151,6 @@ def _file(name: str) -> str:
     return f"{name}.npz"
 
 
-# What follows runs on workers.
-
-
 def _sees(url: str) -> bool:
     """Say whether this worker finds the manifest of a folder."""
     return read_manifest(url) is not None

@@ -13,19 +13,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from covey import classifier as local
-from covey.arrays import Floats, Positions
+from covey.arrays import Floats
 from covey.classifier import Explanation, check_how_many
 from covey.dask.crs import CRS, set_columns
 from covey.dask.engine import Engine, ambient_client
-from covey.dask.inputs import PartFacts, delayed_parts, held, is_dask, is_empty, read
+from covey.dask.inputs import delayed_parts, is_dask, read
+from covey.dask.worker import answer_part, arrays_of, bars_of_parts, first_of_equal, nearest_in_part
 from covey.dask.wrapper import Wrapper
 from covey.graph.exact import has_few_nonzero, sample
-from covey.rejection import DEFAULT, Seen, calibrated_bars, seen
+from covey.rejection import DEFAULT
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.libraries import require
 from covey.selectors.base import whole_or_nothing
 from covey.selectors.labels import exact_array
-from covey.similarity.collection import Collection
 from covey.similarity.measures import resolve
 
 
@@ -294,8 +294,8 @@ class NearestPrototypeClassifier(Wrapper, CallbackSupportMixin, ClassifierMixin,
         parts = delayed_parts(X)
         sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
         sent = dask.delayed(self._model_to_send(), pure=False, traverse=False)
-        answers = [dask.delayed(_answer)(sent, part, method, empty, args) for part in parts]
-        arrays = [_lazy_array(answers, sizes, at, array) for at, array in enumerate(_arrays(empty))]
+        answers = [dask.delayed(answer_part)(sent, part, method, empty, args) for part in parts]
+        arrays = [_lazy_array(answers, sizes, at, array) for at, array in enumerate(arrays_of(empty))]
         if isinstance(empty, Explanation):
             return Explanation(*arrays, *[None] * (len(vars(empty)) - len(arrays)))
         return tuple(arrays) if isinstance(empty, tuple) else arrays[0]
@@ -332,13 +332,6 @@ def _empty_answer(model: local.NearestPrototypeClassifier, method: str, n: int =
     return similarities
 
 
-def _arrays(answer: Any) -> list[Any]:
-    """Return the arrays of an answer."""
-    if isinstance(answer, Explanation):
-        return [array for array in vars(answer).values() if array is not None]
-    return list(answer) if isinstance(answer, tuple) else [answer]
-
-
 def _lazy_array(answers: list[Any], sizes: Any, at: int, empty: Any) -> Any:
     """Return an array of the answers of all parts as a dask array, given the empty one."""
     delayed, array = require("dask", "dask").delayed, require("dask.array", "dask")
@@ -355,47 +348,7 @@ def _bars_on_cluster(model: local.NearestPrototypeClassifier, X: Any) -> Floats:
     parameters = model.classes_.size, model.rejection_rate_, model.nothing_in_common_
     with Engine(ambient_client(selector.client), title, shown=selector.verbose > 0) as engine:
         parts = read(engine, X, None, resolve(selector.similarity)).collections
-        known = engine.submit("representatives", _first_of_equal, selector._representatives, model._classes_of)
-        nearest = [engine.submit("nearest", _nearest_in_part, part, known, selector.n_jobs) for part in parts]
-        bars: Floats = engine.gather(title, [engine.submit("bars", _bars, nearest, known, *parameters)])[0]
+        known = engine.submit("representatives", first_of_equal, selector._representatives, model._classes_of)
+        nearest = [engine.submit("nearest", nearest_in_part, part, known, selector.n_jobs) for part in parts]
+        bars: Floats = engine.gather(title, [engine.submit("bars", bars_of_parts, nearest, known, *parameters)])[0]
     return bars
-
-
-# What follows runs on workers.
-
-
-def _answer(model: Any, part: Any, method: str, empty: Any, args: tuple[Any, ...]) -> list[Any]:
-    """Call a method of a model for a part of X, and return the arrays of its answer."""
-    part = held(part)
-    return _arrays(empty if is_empty(part) else getattr(model, method)(part, *args))
-
-
-def _first_of_equal(representatives: Collection, classes: Positions) -> tuple[Collection, Positions, Any]:
-    """Return the first of equal representatives, their classes and their content hashes."""
-    hashes = representatives.content_hashes()
-    first = np.sort(np.unique(hashes, return_index=True)[1])
-    return representatives.take(first), classes[first], hashes[first]
-
-
-def _nearest_in_part(
-    part: tuple[Collection | None, PartFacts], known: tuple[Collection, Positions, Any], n_jobs: int | None
-) -> Seen | None:
-    """Compare the objects of a part with the representatives. It is None if the part is empty."""
-    collection, _ = part
-    if collection is None:
-        return None
-    representatives, _, hashes = known
-    space = representatives.space_of_queries(collection.objects, n_jobs=n_jobs)
-    return seen(space, collection.content_hashes(), hashes)
-
-
-def _bars(
-    found: list[Seen | None],
-    known: tuple[Collection, Positions, Any],
-    n_classes: int,
-    rate: float,
-    nothing_in_common: float | None,
-) -> Floats:
-    parts = [part for part in found if part is not None]
-    together = Seen(*(np.concatenate(side) for side in zip(*parts, strict=True)))
-    return calibrated_bars(together, known[1], n_classes, rate, nothing_in_common)

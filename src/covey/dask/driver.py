@@ -1,43 +1,49 @@
-"""How a fit goes on a cluster, as the driver sees it:
+"""How the driver, which is the process that calls `fit`, goes through a fit:
 
 1. Workers read the parts of X and y (`inputs.py`).
 2. The sizes of the clusters decide which are packed together and which are cut into shards (`plan.py`).
 3. Each part is split accordingly, and the pieces are joined to packs and shards.
-4. Packs are fitted side by side (`packs.py`), large clusters one after the other (`large.py`), each by all workers.
+4. Packs are fitted side by side, large clusters one after the other (`large.py`), each by all workers.
 5. The driver keeps the prototypes and the representatives. Lists that are as long as a cluster stay on the workers, as
    dask arrays.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from covey.arrays import Positions
+from covey.arrays import Integers
 from covey.dask.checkpoint import Checkpoint, FolderCheckpoint, absolute, read_manifest
 from covey.dask.engine import Engine, lazy_rows
-from covey.dask.inputs import PartFacts, Parts, read
-from covey.dask.large import fit_large, n_evaluations_of_all
-from covey.dask.packs import FittedPack, Pack, fit_pack, representatives_of
-from covey.dask.plan import Plan, plan
+from covey.dask.inputs import LabelledParts, read
+from covey.dask.large import LargeCluster, fit_large, n_evaluations_of_all
+from covey.dask.plan import Plan
 from covey.dask.prototype import DistributedPrototype
-from covey.dask.shards import LargeCluster, Shard
-from covey.prototype import Prototype
+from covey.dask.worker import (
+    FittedPack,
+    Pack,
+    PartFacts,
+    PieceKey,
+    array_of,
+    fit_pack,
+    join_shard,
+    part_fingerprint,
+    piece_of,
+    representatives_of,
+    split_part,
+    summaries,
+)
 from covey.runtime.parameters import generator
 from covey.selectors.crs import CRS
 from covey.similarity.collection import Collection
 from covey.similarity.fingerprint import data_fingerprint, object_hashes
-from covey.similarity.hash_table import scrambled
 from covey.similarity.measures import resolve, similarity_fingerprint
 from covey.similarity.run import Path
-
-Unit = tuple[str, int, int]
-"""What a piece is for: ("pack", its number, 0), or ("shard", the number of the cluster, that of the shard)."""
 
 
 @dataclass(frozen=True)
@@ -68,116 +74,123 @@ class DistributedSelection:
     columns: PartFacts
 
 
-def select(engine: Engine, X: Any, y: Any, selector: CRS, shard_size: int, folder: Path) -> DistributedSelection:
-    """Select the representatives of all clusters."""
-    fit = Fit(engine, X, y, selector, shard_size, folder)
-    packs = fit.submit_packs()  # before large clusters, because workers that are idle there can do them meanwhile
-    prototypes = {}
-    for cluster in fit.large_clusters():
-        fitted = fit_large(engine, cluster, selector, fit.generators[cluster.number], fit.checkpoint)
-        fit.add(fitted.counts, fitted.representatives)
-        prototypes[cluster.number] = fitted.prototype
-    return fit.outcome({**prototypes, **fit.gather_packs(packs)})
-
-
-class Fit:
-    """One fit. It begins by reading X and y, and by splitting them into packs and shards.
-
-    Parameters
-    ----------
-    engine : Engine
-        Runs the tasks.
-    X, y
-        What the user has passed.
-    selector : covey.CRS
-        A plain selector with the parameters to use.
-    shard_size : int
-        The most objects of a shard.
-    folder : path or None
-        Where finished tasks are kept.
+@dataclass(frozen=True)
+class Job:
+    """What the steps of a fit need, once X and y are read.
 
     Attributes
     ----------
+    engine : Engine
+        Runs the tasks.
+    selector : covey.CRS
+        Has the parameters to use.
+    plan : Plan
+        What is done with each cluster.
+    labels : list
+        The label of each cluster.
+    generators : list of numpy.random.Generator
+        Draws the random numbers of each cluster.
     checkpoint : Checkpoint
         Keeps finished tasks.
-    generators : dict
-        The random generator of each cluster, by its number.
+    pieces : dict
+        Futures of what each part has for a pack or a shard.
     """
 
-    def __init__(self, engine: Engine, X: Any, y: Any, selector: Any, shard_size: int, folder: Path) -> None:
-        self._engine, self._selector = engine, selector
-        parts = read(engine, X, y, resolve(selector.similarity))  # not kept: pieces take the place of parts
-        self._labels, self._facts, sizes = parts.labels, parts.facts, parts.counts.sum(axis=0)
-        self._sizes: list[int] = sizes.tolist()
-        self._todo = plan(sizes, shard_size)
-        if self._todo.shards and selector.refine:
-            label = self._labels[min(self._todo.shards)]
-            raise ValueError(
-                f"refine=True needs each cluster in one piece, but {label!r} is cut into several; pass refine=False, "
-                f"or a shard_size of at least {sizes.max()}."
-            )
-        self.checkpoint, random_state = _open_checkpoint(engine, folder, parts, selector, shard_size)
-        rng = check_random_state(random_state)
-        self.generators = {number: generator(rng) for number in range(len(self._labels))}
-        self._pieces = _split(engine, parts, self._todo)
-        self._chosen: list[Any] = []
-        self._counts: dict[str, int] = {}
+    engine: Engine
+    selector: CRS
+    plan: Plan
+    labels: Sequence[Hashable]
+    generators: list[np.random.Generator]
+    checkpoint: Checkpoint
+    pieces: dict[PieceKey, list[Any]]
 
-    def submit_packs(self) -> list[Any]:
-        """Let workers fit the packs, and return the futures of what they find."""
-        fitted = []
-        for number, clusters in enumerate(self._todo.packs):
-            pack = self._engine.submit("pack", Pack.joined, self._pieces.pop(("pack", number, 0)))
-            generators = {cluster: self.generators[cluster] for cluster in clusters}
-            arguments = pack, self._selector, generators
-            fitted.append(self.checkpoint.submit(self._engine, f"pack-{number}", FittedPack, fit_pack, *arguments))
-            self._chosen.append(self._engine.submit("representatives", representatives_of, pack, fitted[-1]))
-        return fitted
 
-    def gather_packs(self, fitted: list[Any]) -> dict[int, DistributedPrototype]:
-        """Wait for the packs, and return the prototype of each of their clusters."""
-        summaries = [self._engine.submit("summary", _summaries, pack) for pack in fitted]
-        found = {}
-        for number, summary in enumerate(self._engine.gather("small clusters", summaries)):
-            self._counts[f"pack-{number}"] = sum(prototype.n_evaluations for prototype, _ in summary)
-            for place, (prototype, n_members) in enumerate(summary):
-                cluster = self._todo.packs[number][place]
-                lazy = {
-                    name: lazy_rows(fitted[number], _array_of, n_members, place, name)
-                    for name in ("members", "covered_by")
-                }
-                found[cluster] = DistributedPrototype.of(prototype, label=self._labels[cluster], **lazy)
-        return found
+def select(engine: Engine, X: Any, y: Any, selector: CRS, shard_size: int, folder: Path) -> DistributedSelection:
+    """Select the representatives of all clusters.
 
-    def large_clusters(self) -> Iterator[LargeCluster]:
-        """Yield the clusters that are cut into shards."""
-        for number, n_shards in self._todo.shards.items():
-            units = [("shard", number, shard) for shard in range(n_shards)]
-            shards = [self._engine.submit("shard", _join_shard, self._pieces.pop(unit)) for unit in units]
-            yield LargeCluster(self._labels[number], number, shards, self._facts.n)
+    Finished tasks are kept in a folder if there is one, and a cluster of more than `shard_size` objects is cut.
+    """
+    parts = read(engine, X, y, resolve(selector.similarity))
+    columns, sizes = parts.facts, parts.counts.sum(axis=0)
+    plan = Plan.of(sizes, shard_size)
+    _check_refinable(selector, plan, parts.labels, sizes)
+    checkpoint, random_state = _open_checkpoint(engine, folder, parts, selector, shard_size)
+    rng = check_random_state(random_state)
+    generators = [generator(rng) for _ in parts.labels]
+    job = Job(engine, selector, plan, parts.labels, generators, checkpoint, _split(engine, parts, plan))
+    del parts  # the pieces take their place in the memory of the workers
+    return _run(job, sizes, columns)
 
-    def add(self, counts: Mapping[str, int], representatives: list[Any]) -> None:
-        """Add the evaluations of each task by its name, and the futures of representatives, of a large cluster."""
-        self._counts.update(counts)
-        self._chosen += representatives
 
-    def outcome(self, prototypes: Mapping[int, DistributedPrototype]) -> DistributedSelection:
-        """Fetch the representatives, and sum up, given the prototype of each cluster by its number."""
-        found = self._engine.gather("representatives", self._chosen)
-        joined = Collection.joined([part for part in found if len(part)])
-        n_restored = sum(n for name, n in self._counts.items() if self.checkpoint.is_restored(name))
-        n_counted = sum(self._counts.values()) - n_restored
-        return DistributedSelection(
-            [prototypes[number] for number in range(len(self._labels))],
-            joined.take(np.argsort(joined.rows)),
-            sum(n_evaluations_of_all(n, self._selector) for n in self._sizes),
-            max(self._engine.n_reported() - n_counted, 0),
-            n_restored,
-            self._facts,
+def _run(job: Job, sizes: Integers, columns: PartFacts) -> DistributedSelection:
+    """Fit all clusters, and fetch what the driver keeps."""
+    engine = job.engine
+    # Packs come first, because workers that are idle while a large cluster is fitted can do them meanwhile.
+    packs = [_submit_pack(job, number) for number in range(len(job.plan.packs))]
+    large = {}
+    for number in job.plan.shards:
+        cluster = LargeCluster(job.labels[number], number, _join_shards(job, number), columns.n)
+        large[number] = fit_large(engine, cluster, job.selector, job.generators[number], job.checkpoint)
+    prototypes, counts = _gather_packs(job, [fitted for fitted, _ in packs])
+    chosen = [representatives for _, representatives in packs]
+    for number, fitted in large.items():
+        prototypes[number] = fitted.prototype
+        counts.update(fitted.counts)
+        chosen += fitted.representatives
+    gathered = engine.gather("representatives", chosen)
+    representatives = Collection.joined([part for part in gathered if len(part)])
+    n_restored = sum(n for name, n in counts.items() if job.checkpoint.is_restored(name))
+    return DistributedSelection(
+        prototypes=[prototypes[number] for number in range(len(job.labels))],
+        representatives=representatives.take(np.argsort(representatives.rows)),
+        n_pairs=sum(n_evaluations_of_all(n, job.selector) for n in sizes.tolist()),
+        n_repeated=max(engine.n_reported() - sum(counts.values()) + n_restored, 0),
+        n_restored=n_restored,
+        columns=columns,
+    )
+
+
+def _submit_pack(job: Job, number: int) -> tuple[Any, Any]:
+    """Let a worker fit the clusters of a pack, and return the futures of what it finds and of the representatives."""
+    pack = job.engine.submit("pack", Pack.joined, job.pieces.pop(("pack", number, 0)))
+    generators = {cluster: job.generators[cluster] for cluster in job.plan.packs[number]}
+    arguments = pack, job.selector, generators
+    fitted = job.checkpoint.submit(job.engine, f"pack-{number}", FittedPack, fit_pack, *arguments)
+    return fitted, job.engine.submit("representatives", representatives_of, pack, fitted)
+
+
+def _join_shards(job: Job, number: int) -> list[Any]:
+    """Let workers join the shards of a large cluster, and return their futures."""
+    keys = [("shard", number, shard) for shard in range(job.plan.shards[number])]
+    return [job.engine.submit("shard", join_shard, job.pieces.pop(key)) for key in keys]
+
+
+def _gather_packs(job: Job, packs: list[Any]) -> tuple[dict[int, DistributedPrototype], dict[str, int]]:
+    """Wait for fitted packs. Return the prototype of each of their clusters, and the evaluations of each task."""
+    prototypes, counts = {}, {}
+    summaries_of_packs = [job.engine.submit("summary", summaries, pack) for pack in packs]
+    for number, summary in enumerate(job.engine.gather("small clusters", summaries_of_packs)):
+        counts[f"pack-{number}"] = sum(prototype.n_evaluations for prototype, _ in summary)
+        for place, (prototype, n_members) in enumerate(summary):
+            cluster = job.plan.packs[number][place]
+            lazy = {
+                name: lazy_rows(packs[number], array_of, n_members, place, name) for name in ("members", "covered_by")
+            }
+            prototypes[cluster] = DistributedPrototype.of(prototype, label=job.labels[cluster], **lazy)
+    return prototypes, counts
+
+
+def _check_refinable(selector: CRS, plan: Plan, labels: Sequence[Hashable], sizes: Integers) -> None:
+    if plan.shards and selector.refine:
+        raise ValueError(
+            f"refine=True needs each cluster in one piece, but {labels[min(plan.shards)]!r} is cut into several; pass "
+            f"refine=False, or a shard_size of at least {sizes.max()}."
         )
 
 
-def _open_checkpoint(engine: Engine, url: Path, parts: Parts, selector: Any, shard_size: int) -> tuple[Checkpoint, Any]:
+def _open_checkpoint(
+    engine: Engine, url: Path, parts: LabelledParts, selector: CRS, shard_size: int
+) -> tuple[Checkpoint, Any]:
     """Return the checkpoint of a fit and its random state.
 
     A fit without a seed takes the seed of the checkpoint, so that it can go on.
@@ -194,7 +207,7 @@ def _open_checkpoint(engine: Engine, url: Path, parts: Parts, selector: Any, sha
             f"got {random_state!r}."
         )
     arguments = zip(parts.collections, parts.codes, parts.first_rows.tolist(), strict=True)
-    futures = [engine.submit("fingerprint", _fingerprint, *three) for three in arguments]
+    futures = [engine.submit("fingerprint", part_fingerprint, *three) for three in arguments]
     data = sum(engine.gather("fingerprints", futures)) % 2**64
     names = ("n_neighbors", "coverage", "threshold", "gain", "on_orphan", "refine")
     labels = data_fingerprint(np.arange(len(parts.labels)), object_hashes(parts.labels))
@@ -212,83 +225,17 @@ def _open_checkpoint(engine: Engine, url: Path, parts: Parts, selector: Any, sha
     return checkpoint, int(random_state)
 
 
-def _split(engine: Engine, parts: Parts, todo: Plan) -> dict[Unit, list[Any]]:
-    """Split each part into the pieces of packs and shards, and return the futures of the pieces of each unit."""
-    pack_of = {cluster: number for number, clusters in enumerate(todo.packs) for cluster in clusters}
-    pieces: dict[Unit, list[Any]] = {}
+def _split(engine: Engine, parts: LabelledParts, plan: Plan) -> dict[PieceKey, list[Any]]:
+    """Let workers split each part into pieces, and return the futures of those for each pack and shard."""
+    pack_of = {cluster: number for number, clusters in enumerate(plan.packs) for cluster in clusters}
+    pieces: dict[PieceKey, list[Any]] = {}
     for part, codes, first, counts in zip(
         parts.collections, parts.codes, parts.first_rows.tolist(), parts.counts, strict=True
     ):
         present = np.flatnonzero(counts).tolist()
-        units: list[Unit] = [("pack", number, 0) for number in sorted({pack_of[c] for c in present if c in pack_of})]
-        units += [("shard", c, shard) for c in present if c in todo.shards for shard in range(todo.shards[c])]
-        split = engine.submit("split", _split_part, part, codes, first, pack_of, todo.shards)
-        for unit in units:
-            pieces.setdefault(unit, []).append(engine.submit("piece", _piece, split, unit))
+        keys: list[PieceKey] = [("pack", number, 0) for number in sorted({pack_of[c] for c in present if c in pack_of})]
+        keys += [("shard", c, shard) for c in present if c in plan.shards for shard in range(plan.shards[c])]
+        split = engine.submit("split", split_part, part, codes, first, pack_of, plan.shards)
+        for key in keys:
+            pieces.setdefault(key, []).append(engine.submit("piece", piece_of, split, key))
     return pieces
-
-
-# What follows runs on workers.
-
-
-def _numbered(collection: Collection, first: int) -> Collection:
-    """Return a collection whose rows are counted from `first` on."""
-    return collection.numbered(first + np.arange(len(collection)))
-
-
-def _fingerprint(part: tuple[Collection | None, PartFacts], codes: Positions, first: int) -> int:
-    """Return the fingerprint of a part: of its objects, their rows and the numbers of their labels."""
-    if part[0] is None:
-        return 0
-    rows = first + np.arange(codes.size)
-    labels = scrambled(codes.astype(np.uint64) + np.uint64(1))  # 0 would stay 0
-    return data_fingerprint(rows, part[0].content_hashes() ^ labels)
-
-
-def _split_part(
-    part: tuple[Collection | None, PartFacts],
-    codes: Positions,
-    first: int,
-    pack_of: Mapping[int, int],
-    n_shards: Mapping[int, int],
-) -> dict[Unit, Pack | Shard]:
-    """Return the pieces of a part by what they are for."""
-    if part[0] is None:
-        return {}
-    collection = _numbered(part[0], first)
-    pieces: dict[Unit, Pack | Shard] = {}
-    packs = np.array([pack_of.get(code, -1) for code in range(int(codes.max()) + 1)])[codes]
-    for pack in np.unique(packs[packs >= 0]).tolist():
-        members = np.flatnonzero(packs == pack)
-        pieces["pack", pack, 0] = Pack(collection.take(members), codes[members])
-    for cluster, n in n_shards.items():
-        members = np.flatnonzero(codes == cluster)
-        if not members.size:
-            continue
-        objects = collection.take(members)
-        shard_of = objects.content_hashes() % np.uint64(n)
-        for shard in np.unique(shard_of).tolist():
-            pieces["shard", cluster, shard] = Shard.of(objects.take(np.flatnonzero(shard_of == shard)))
-    return pieces
-
-
-def _piece(pieces: Mapping[Unit, Pack | Shard], unit: Unit) -> Pack | Shard | None:
-    return pieces.get(unit)
-
-
-def _join_shard(pieces: list[Shard | None]) -> Shard | None:
-    """Join the pieces of a shard; None if no object fell into it."""
-    filled = [piece for piece in pieces if piece is not None]
-    return Shard.joined(filled) if filled else None
-
-
-def _summaries(fitted: FittedPack) -> list[tuple[Prototype, int]]:
-    """Return prototypes without what is as long as a cluster, and the number of members of each."""
-    none = np.empty(0, dtype=np.intp)
-    return [
-        (replace(prototype, members=none, covered_by=none), prototype.members.size) for prototype in fitted.prototypes
-    ]
-
-
-def _array_of(fitted: FittedPack, place: int, name: str) -> NDArray[np.intp]:
-    return np.asarray(getattr(fitted.prototypes[place], name))

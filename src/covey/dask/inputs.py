@@ -5,47 +5,38 @@ delayed object, or a slice of an X that is in the memory of this process. The dr
 for each part and label.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from covey.arrays import Integers
 from covey.dask.engine import Engine
+from covey.dask.worker import (
+    PartFacts,
+    count_labels,
+    label_codes,
+    part_facts,
+    part_labels,
+    prepare_packed,
+    prepare_part,
+)
 from covey.runtime.libraries import require
 from covey.runtime.wording import some_of
-from covey.selectors.labels import check_labels, clusters, label_values
-from covey.similarity.collection import Collection
+from covey.selectors.labels import check_labels, clusters
 from covey.similarity.inputs import check_input, take_rows
-from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import measure_of
 from covey.similarity.packed_bits import PackedBits, are_packed
 from covey.similarity.similarity import Similarity
 
 PART = 10_000
-"""How many objects of an X in this process make a part. Larger parts would be sent less evenly to the workers; no
-comparison with other values is on record."""
+"""How many objects of an X in this process make a part. Larger parts would be sent less evenly to the workers."""
 
 
 @dataclass(frozen=True)
-class PartFacts:
-    """What the driver knows about a part: its number of objects, its columns, if it has any, whether these are packed
-    bits, and which similarity says that objects have nothing in common, if there is one.
-    """
-
-    n: int
-    n_columns: int | None
-    names: tuple[str, ...] | None
-    packed: bool = False
-    nothing_in_common: float | None = None
-
-
-@dataclass(frozen=True)
-class Parts:
+class LabelledParts:
     """All objects and labels, part by part.
 
     Attributes
@@ -115,7 +106,7 @@ def delayed_parts(X: Any) -> list[Any]:
     )
 
 
-def read(engine: Engine, X: Any, y: Any, similarity: Similarity) -> Parts:
+def read(engine: Engine, X: Any, y: Any, similarity: Similarity) -> LabelledParts:
     """Let workers check and prepare each part, and learn which labels there are."""
     if similarity.kind == "matrix":
         raise ValueError(
@@ -127,15 +118,13 @@ def read(engine: Engine, X: Any, y: Any, similarity: Similarity) -> Parts:
             f"similarity={similarity.function!r} needs the ranges of all data, which no part on a cluster knows; use "
             "covey.CRS, or scale the columns yourself and pass a similarity of numbers."
         )
-    given, packed = _parts_on_cluster(engine, X), _is_packed(X, similarity)
-    collections = [
-        engine.submit("collect", _collect, part, number, similarity, packed) for number, part in enumerate(given)
-    ]
+    given, prepare = _parts_on_cluster(engine, X), partial(prepare_part, packed=_is_packed(X, similarity))
+    collections = [engine.submit("collect", prepare, part, number, similarity) for number, part in enumerate(given)]
     del given
-    facts = engine.gather("reading", [engine.submit("facts", _facts, part) for part in collections])
+    facts = engine.gather("reading", [engine.submit("facts", part_facts, part) for part in collections])
     if any(fact.packed for fact in facts):  # a part that holds only 0 and 1 does not tell that it is packed
         collections = [
-            part if fact.packed else engine.submit("pack", _packed, part, number)
+            part if fact.packed else engine.submit("pack", prepare_packed, part, number)
             for number, (part, fact) in enumerate(zip(collections, facts, strict=True))
         ]
     n = sum(fact.n for fact in facts)
@@ -148,7 +137,7 @@ def read(engine: Engine, X: Any, y: Any, similarity: Similarity) -> Parts:
     if y is None:
         counts = np.array([[fact.n] for fact in facts])
         codes = [engine.submit("codes", np.zeros, fact.n, np.intp) for fact in facts]
-        return Parts(collections, codes, [0], counts, whole)
+        return LabelledParts(collections, codes, [0], counts, whole)
     return _labelled(engine, collections, _parts_of_labels(engine, y, facts), facts, whole)
 
 
@@ -189,13 +178,13 @@ def _parts_of_labels(engine: Engine, y: Any, facts: Sequence[PartFacts]) -> list
 
 def _labelled(
     engine: Engine, collections: list[Any], given: list[Any], facts: Sequence[PartFacts], whole: PartFacts
-) -> Parts:
+) -> LabelledParts:
     """Number the labels of all parts."""
     checked = [
-        engine.submit("labels", _labels, part, number, fact.n)
+        engine.submit("labels", part_labels, part, number, fact.n)
         for number, (part, fact) in enumerate(zip(given, facts, strict=True))
     ]
-    found = engine.gather("reading labels", [engine.submit("label counts", _count, part) for part in checked])
+    found = engine.gather("reading labels", [engine.submit("label counts", count_labels, part) for part in checked])
     values = [value for counter in found for value in counter]
     everything = np.fromiter(values, dtype=object, count=len(values))
     labels = [label for label, _ in clusters(everything, everything.size)]
@@ -204,8 +193,8 @@ def _labelled(
     for part, counter in enumerate(found):
         for label, n in counter.items():
             counts[part, number_of[label]] = n
-    codes = [engine.submit("codes", _codes, part, number_of) for part in checked]
-    return Parts(collections, codes, labels, counts, whole)
+    codes = [engine.submit("codes", label_codes, part, number_of) for part in checked]
+    return LabelledParts(collections, codes, labels, counts, whole)
 
 
 def _common_columns(facts: Sequence[PartFacts]) -> tuple[int | None, tuple[str, ...] | None]:
@@ -223,74 +212,3 @@ def _common_columns(facts: Sequence[PartFacts]) -> tuple[int | None, tuple[str, 
 
 def _columns(facts: PartFacts) -> str:
     return f"the columns {some_of(facts.names)}" if facts.names else f"{facts.n_columns} columns"
-
-
-# What follows runs on workers.
-
-
-def held(part: Any) -> Any:
-    """Return a part as it is, or as a list if it is an iterator, as those of a bag may be."""
-    return list(part) if hasattr(part, "__next__") else part
-
-
-def is_empty(part: Any) -> bool:
-    """Say whether a part holds no objects. What is no sequence of objects at all is not empty."""
-    shape = getattr(part, "shape", None)
-    return bool(shape[0] == 0 if shape else shape is None and hasattr(part, "__len__") and len(part) == 0)
-
-
-class _Columns(BaseEstimator):
-    """Receives the columns that scikit-learn records for X."""
-
-
-_Columns.__name__ = "covey.dask.CRS"  # which scikit-learn's messages say that X is for
-
-
-def _collect(part: Any, number: int, similarity: Similarity, packed: bool) -> tuple[Collection | None, PartFacts]:
-    """Make a collection of a part; None if the part is empty. If X is known to be `packed`, all parts are."""
-    part = held(part)
-    if is_empty(part):
-        return None, PartFacts(0, None, None)
-    columns = _Columns()
-    try:
-        collection = collect(PackedBits(part) if packed else part, similarity, columns)
-    except (ValueError, TypeError) as error:
-        raise _of_part(error, number, "X") from error
-    names = tuple(columns.feature_names_in_.tolist()) if hasattr(columns, "feature_names_in_") else None
-    collection = collection.without_given()
-    packed = isinstance(collection.objects, PackedBits)
-    return collection, PartFacts(len(collection), collection.n_columns, names, packed, collection.nothing_in_common)
-
-
-def _packed(part: tuple[Collection | None, PartFacts], number: int) -> tuple[Collection | None, PartFacts]:
-    """Read a part again as packed bits, because other parts of X hold some."""
-    collection, _ = part
-    return part if collection is None else _collect(collection.objects, number, collection.similarity, packed=True)
-
-
-def _of_part(error: ValueError | TypeError, number: int, name: str) -> ValueError | TypeError:
-    """Return an error that also names the part. Classes derived from these two may take other arguments than a text."""
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    return kind(f"In part {number} of {name}, whose rows are counted from 0 here: {error}")
-
-
-def _facts(part: tuple[Any, PartFacts]) -> PartFacts:
-    return part[1]
-
-
-def _labels(part: Any, number: int, n: int) -> NDArray[Any]:
-    """Return the labels of a part, checked."""
-    part = held(part)
-    try:
-        return np.empty(0, dtype=object) if n == 0 and is_empty(part) else check_labels(part, n)
-    except (ValueError, TypeError) as error:
-        raise _of_part(error, number, "y") from error
-
-
-def _count(labels: NDArray[Any]) -> Counter[Hashable]:
-    return Counter(label_values(labels))
-
-
-def _codes(labels: NDArray[Any], number_of: dict[Hashable, int]) -> NDArray[np.intp]:
-    values = label_values(labels)
-    return np.fromiter(map(number_of.__getitem__, values), dtype=np.intp, count=len(values))

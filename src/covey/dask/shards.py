@@ -1,4 +1,4 @@
-"""The shards of a large cluster, and the neighbor lists of their objects.
+"""What the workers do with the shards of a large cluster, and the neighbor lists of their objects.
 
 An object belongs to the shard that a hash of its content says. Equal objects therefore meet in one shard, where they
 are merged into one, and the shards are random samples of the cluster, in whatever order the data came.
@@ -7,7 +7,7 @@ Objects are called by their rows in X everywhere outside a task. Within a task t
 rows, so that the order of neighbors of equal similarity is the same everywhere.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,11 +15,17 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
-from covey.graph.build import Method
+from covey.coverage import shards as coverage
+from covey.coverage.shards import CoverShard, Facts, Piece, covered_by
+from covey.dask.engine import watched
+from covey.graph.build import Method, choose_method, graph_and_mean
+from covey.graph.descent import NNDescent
+from covey.graph.exact import nearest_across
 from covey.graph.lists import NeighborLists
+from covey.graph.merge import merge
 from covey.runtime.memory import Sized
 from covey.similarity.collection import Collection
-from covey.similarity.sums import added, mean_of
+from covey.similarity.sums import added, mean_of, total_of
 
 
 @dataclass(frozen=True)
@@ -65,20 +71,7 @@ class Shard(Sized):
 
 
 @dataclass(frozen=True)
-class LargeCluster:
-    """A cluster whose shards lie on the workers.
-
-    `shards` holds a future of each shard. `n_rows` is the number of rows of X, and `number` that of the cluster.
-    """
-
-    label: Hashable
-    number: int
-    shards: list[Any]
-    n_rows: int
-
-
-@dataclass(frozen=True)
-class HowToLink:
+class GraphParameters:
     """How neighbor graphs are made: the parameters of `CRS` that they depend on, and the length of their lists."""
 
     n_neighbors: int
@@ -192,3 +185,98 @@ def to_numbers(rows: Any, neighbors: Indices) -> Indices:
 def some(links: Links, which: Flags) -> Links:
     """Return the lists of some of the objects."""
     return Links(links.rows[which], links.neighbors[which], links.similarities[which], 0)
+
+
+def count_members(shard: Shard | None, width: int, n_ranges: int) -> tuple[int, Integers]:
+    """Return how many distinct objects a shard has, and how many members in each range of rows."""
+    if shard is None:
+        return 0, np.zeros(n_ranges, dtype=np.int64)
+    return len(shard.collection), np.bincount(shard.members // width, minlength=n_ranges)
+
+
+def means_and_count(result: Links | Merged) -> tuple[Means | None, int]:
+    """Return the means over pairs, which only the graph of a shard has, and the number of evaluations."""
+    return result.means if isinstance(result, Links) else None, result.n_evaluations
+
+
+def cover_facts(shard: CoverShard) -> Facts:
+    return shard.facts
+
+
+def split_edges(shard: Shard, links: Links, threshold: float | None, width: int, n: int) -> tuple[Piece, ...]:
+    """Cut the edges of a shard at the threshold, and sort them by the range in which the neighbor lies."""
+    itself = shard.collection.space().with_itself()
+    return coverage.split_edges(
+        links.rows, shard.multiplicity, itself, links.neighbors, links.similarities, threshold, width, n
+    )
+
+
+def assign(
+    shard: Shard, links: Links, threshold: float | None, picked: Indices, width: int, n: int
+) -> tuple[tuple[Positions, Positions], ...]:
+    """For each range of rows, return the shard's members in it and the representative of each, or -1."""
+    coverers = covered_by(links.rows, links.neighbors, links.similarities, threshold, picked)
+    ends = np.searchsorted(shard.members, np.arange(1, n) * width)
+    parts = np.split(shard.members, ends), np.split(coverers[shard.kinds].astype(np.intp), ends)
+    return tuple(zip(*parts, strict=True))
+
+
+def join_range(parts: Sequence[tuple[Positions, Positions]]) -> tuple[Positions, Positions]:
+    """Join what all shards have for a range of rows, in the order of the rows."""
+    members, coverers = (np.concatenate(side) for side in zip(*parts, strict=True))
+    order = np.argsort(members)
+    return members[order], coverers[order]
+
+
+def representatives_in(shard: Shard, picked: Indices) -> Collection:
+    """Return the representatives that lie in a shard, in the order of their rows."""
+    return shard.collection.take(np.flatnonzero(np.isin(shard.collection.rows, picked)))
+
+
+def link(shard: Shard, how: GraphParameters, rng: np.random.Generator) -> Links:
+    """Make the neighbor graph of a shard."""
+    space, multiplicity = watched(shard.collection.space(how.n_jobs)), shard.multiplicity
+    graph, mean = graph_and_mean(space, multiplicity, how.length, how.method, rng)
+    several = np.flatnonzero(multiplicity > 1).astype(np.int32)
+    pairs = n_pairs(multiplicity[several])
+    n, n_copies = int(multiplicity.sum()), int(pairs.sum())
+    copies = mean_of(total_of(space.of_copies(several), pairs), n_copies) if n_copies else 0.0
+    means = Means(n, mean if n > 1 else 0.0, copies, n_copies)
+    rows = as_indices(shard.collection.rows)
+    lists = NeighborLists.empty(len(rows), how.length)
+    width = graph.indices.shape[1]
+    lists.indices[:, :width], lists.similarities[:, :width] = graph.indices, graph.similarities
+    return Links(rows, to_rows(rows, lists.indices), lists.similarities, space.n_evaluations, means)
+
+
+def merge_shards(
+    left: Shard, left_links: Links, right: Shard, right_links: Links, how: GraphParameters, rng: np.random.Generator
+) -> Merged:
+    """Add the neighbors that two shards have in each other to their lists, and keep the best of each list."""
+    joined = Collection.joined([left.collection, right.collection])
+    order = np.argsort(joined.rows)
+    union = joined.take(order)
+    on_right = order >= len(left.collection)
+    space = watched(union.space(how.n_jobs))
+    both = in_one(union.rows, (left_links, right_links), how.length)
+    method = choose_method(how.method, space, how.length)
+    if isinstance(method, NNDescent):
+        lists, _ = merge(space, on_right, both, how.n_neighbors, rng, method)
+        n_evaluations = space.n_evaluations
+    else:
+        lists, n_evaluations = _exact(union, on_right, both, how)
+    k = how.n_neighbors
+    best = Links(as_indices(union.rows), to_rows(union.rows, lists.indices[:, :k]), lists.similarities[:, :k], 0)
+    return Merged(some(best, ~on_right), some(best, on_right), n_evaluations)
+
+
+def _exact(union: Collection, on_right: Flags, both: NeighborLists, how: GraphParameters) -> tuple[NeighborLists, int]:
+    """Score all pairs across and offer them to the lists."""
+    sides = [np.flatnonzero(~on_right), np.flatnonzero(on_right)]
+    left, right = (union.take(side) for side in sides)
+    spaces = watched(left.against(right, how.n_jobs)), watched(right.against(left, how.n_jobs))
+    found = nearest_across(*spaces, how.length, symmetric=union.similarity.symmetric)
+    for own, others, lists in zip(sides, sides[::-1], found, strict=True):
+        i = np.repeat(own.astype(np.int32), lists.indices.shape[1])
+        both.offer(i, others[lists.indices.ravel()].astype(np.int32), lists.similarities.ravel())
+    return both, sum(space.n_evaluations for space in spaces)
