@@ -21,8 +21,8 @@ import numpy as np
 
 from covey.exceptions import FileFormatError
 from covey.similarity.checkpoint import ABOUT, OBJECTS, PAIR, PAIRS, RESULT, RUN
-from covey.storage.archive import LENGTH
 from covey.storage.journal import CHECKSUM, HEADER, MARK, SIGNATURE
+from covey.storage.serialization import LENGTH
 from tests.attack._checkpoint_runs import RUNS
 from tests.attack._model_changes import NUMBERS, pick, walk, with_other_bytes, with_other_json
 from tests.attack.models import Slow, limited
@@ -267,7 +267,7 @@ def with_other_numbers(rng, whole, listed, data):
     try:
         places = range(len(listed)) if rng.random() < 0.2 else [int(rng.integers(len(listed)))]
         arrays, start = [], 0
-        for _, dtype, shape in listed:
+        for dtype, shape in listed:
             arrays.append(np.frombuffer(data, dtype, int(np.prod(shape)), start).reshape(shape).copy())
             start += arrays[-1].nbytes
     except (ValueError, TypeError):  # it was changed before
@@ -275,7 +275,7 @@ def with_other_numbers(rng, whole, listed, data):
     change = pick(rng, ["number", "number", "number", "type", "shape", "shorter", "longer", "order", "row"])
     for place in places:
         arrays[place] = with_other_array(rng, arrays[place], change)
-    whole["arrays"] = [[entry[0], made.dtype.str, made.shape] for entry, made in zip(listed, arrays, strict=True)]
+    whole["arrays"] = [[made.dtype.str, made.shape] for made in arrays]
     return json.dumps(whole).encode(), b"".join(made.tobytes() for made in arrays)
 
 

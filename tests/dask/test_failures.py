@@ -224,7 +224,13 @@ def test_a_checkpoint_keeps_the_seed_of_a_run_without_one(client, tmp_path):
 
 def test_each_task_has_a_file(finished):
     names = {path.name for path in finished.folder.iterdir()}
-    assert names == {"covey-checkpoint.json", "pack-0.npz", "shard-0-0.npz", "shard-0-1.npz", "merge-0-0-1.npz"}
+    assert names == {
+        "covey-checkpoint.json",
+        "pack-0.result",
+        "shard-0-0.result",
+        "shard-0-1.result",
+        "merge-0-0-1.result",
+    }
 
 
 DAMAGE = {
@@ -248,10 +254,14 @@ def _npy():
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        *(("shard-0-1.npz", damage) for damage in DAMAGE),
-        *((name, damage) for name in ("pack-0.npz", "covey-checkpoint.json") for damage in ("empty", "its end is cut")),
+        *(("shard-0-1.result", damage) for damage in DAMAGE),
+        *(
+            (name, damage)
+            for name in ("pack-0.result", "covey-checkpoint.json")
+            for damage in ("empty", "its end is cut")
+        ),
         ("covey-checkpoint.json", "a bit flipped"),
-        ("merge-0-0-1.npz", "a bit flipped"),
+        ("merge-0-0-1.result", "a bit flipped"),
     ],
 )
 def test_a_damaged_file_is_named(finished, client, name, damage):

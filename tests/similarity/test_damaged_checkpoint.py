@@ -14,8 +14,8 @@ from covey.exceptions import FailedPairsWarning, FileFormatError
 from covey.similarity.checkpoint import ABOUT, PAIR, PAIRS, RESULT, RUN
 from covey.similarity.similarity import LARGEST
 from covey.storage import journal
-from covey.storage.archive import pack_arrays, unpack_arrays
 from covey.storage.journal import MARK, SIGNATURE, Journal
+from covey.storage.serialization import deserialize, serialize
 from tests.attack.checkpoints import block, split
 
 X = np.random.default_rng(0).random((20, 3))
@@ -47,14 +47,13 @@ def with_json(**values):
 
 
 def with_result(change):
-    """Change the record and the arrays of a finished part."""
+    """Change the record of a finished part."""
 
     def changed(part):
         end = 4 + int.from_bytes(part[:4], "little")
-        record, arrays = unpack_arrays(part[end:])
-        arrays = {name: array.copy() for name, array in arrays.items()}
-        change(record, arrays)
-        return part[:end] + pack_arrays(record, arrays)
+        record = deserialize(part[end:])
+        change(record)
+        return part[:end] + serialize(record)
 
     return changed
 
@@ -86,18 +85,18 @@ def test_the_message_about_another_similarity_holds_no_control_characters(path):
 
 def test_the_label_of_a_finished_cluster_is_that_of_the_run(path):
     select(path)
-    rewrite(path, RESULT, with_result(lambda record, arrays: record["prototype"].update(label="z")))
+    rewrite(path, RESULT, with_result(lambda record: record["prototype"].update(label="z")))
     assert [*select(path).prototypes_] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda record, arrays: record["prototype"].update(homogeneity=10**400),
-        lambda record, arrays: record.update(n_pairs=10**9),
-        lambda record, arrays: record.update(details=json.loads("[" * 300 + "]" * 300)),
-        lambda record, arrays: record["prototype"].pop("coverage"),
-        lambda record, arrays: arrays.update(indices=arrays["indices"] + 15),
+        lambda record: record["prototype"].update(homogeneity=10**400),
+        lambda record: record.update(n_pairs=10**9),
+        lambda record: record.update(details=json.loads("[" * 300 + "]" * 300)),
+        lambda record: record["prototype"].pop("coverage"),
+        lambda record: record["prototype"].update(indices=record["prototype"]["indices"] + 15),
     ],
 )
 def test_a_finished_cluster_that_cannot_be_true_is_refused(path, change):
@@ -107,29 +106,28 @@ def test_a_finished_cluster_that_cannot_be_true_is_refused(path, change):
         select(path)
 
 
-def details_with_others(_, arrays):
-    """Members that nobody selected have covered the others first."""
-    members = np.arange(10) if arrays["indices"][0] < 10 else np.arange(10, 20)
-    first, _ = (array for name, array in arrays.items() if name.startswith("details"))
-    first[:] = np.setdiff1d(members, arrays["indices"])[0]
+def details_with_others(record):
+    """Members that were not selected have covered the others first."""
+    indices = record["prototype"]["indices"]
+    members = np.arange(10) if indices[0] < 10 else np.arange(10, 20)
+    record["details"][0][:] = np.setdiff1d(members, indices)[0]
 
 
-def covered_by_the_last(_, arrays):
+def covered_by_the_last(record):
     """The last representative covers all others, too."""
-    arrays["covered_by"][:] = arrays["indices"][-1]
+    record["prototype"]["covered_by"][:] = record["prototype"]["indices"][-1]
 
 
-def without_similarities(record, _):
+def without_similarities(record):
     """The similarities by which a prototype is cut are no array."""
     record["details"][1] = "none"
 
 
-def with_a_similarity_that_is_no_number(_, arrays):
-    _, similarities = (array for name, array in arrays.items() if name.startswith("details"))
-    similarities[-1] = np.nan
+def with_a_similarity_that_is_no_number(record):
+    record["details"][1][-1] = np.nan
 
 
-def with_too_few_details(record, _):
+def with_too_few_details(record):
     record["details"] = record["details"][:1]
 
 
@@ -151,19 +149,22 @@ def test_a_limited_size_cannot_make_members_be_covered_by_those_that_are_left_ou
         selector.fit(X, Y)
 
 
+LISTS = ("indices", "similarities")
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        lambda record, arrays: arrays.update({name: array[:-1] for name, array in arrays.items()}),
-        lambda record, arrays: arrays.update({name: array[:, :-1] for name, array in arrays.items()}),
-        lambda record, arrays: arrays.update(similarities=arrays["similarities"][:, ::-1]),
-        lambda record, arrays: arrays.update(indices=np.repeat(arrays["indices"][:, :1], 4, axis=1)),
-        lambda record, arrays: arrays["indices"].__setitem__((3, 0), 3),
-        lambda record, arrays: arrays["indices"].__setitem__((3, 0), -1),
-        lambda record, arrays: record.update(method="nn-descent"),
-        lambda record, arrays: record.update(n_evaluations=float("inf")),
-        lambda record, arrays: record.update(n_evaluations=-1),
-        lambda record, arrays: record.update(mean_similarity=10**400),
+        lambda record: record.update({name: record[name][:-1] for name in LISTS}),
+        lambda record: record.update({name: record[name][:, :-1] for name in LISTS}),
+        lambda record: record.update(similarities=record["similarities"][:, ::-1]),
+        lambda record: record.update(indices=np.repeat(record["indices"][:, :1], 4, axis=1)),
+        lambda record: record["indices"].__setitem__((3, 0), 3),
+        lambda record: record["indices"].__setitem__((3, 0), -1),
+        lambda record: record.update(method="nn-descent"),
+        lambda record: record.update(n_evaluations=float("inf")),
+        lambda record: record.update(n_evaluations=-1),
+        lambda record: record.update(mean_similarity=10**400),
     ],
 )
 def test_a_finished_graph_that_cannot_be_true_is_refused(path, change):
@@ -175,7 +176,7 @@ def test_a_finished_graph_that_cannot_be_true_is_refused(path, change):
 
 def test_a_text_that_would_take_much_memory_is_not_read(path):
     graph(path)
-    text = b'{"record": {}, "arrays": [' + b"[]," * 500_000 + b"[]]}"
+    text = b'{"value": {}, "arrays": [' + b"[]," * 500_000 + b"[]]}"
     rewrite(path, RESULT, lambda part: part[:18] + len(text).to_bytes(4, "little") + text)
     with pytest.raises(FileFormatError, match="its neighbor graph cannot be true") as refused:
         graph(path)

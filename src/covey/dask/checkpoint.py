@@ -4,28 +4,23 @@ The worker that has finished a task writes its result into a file of its own, an
 running the task. A manifest says which data and parameters the files belong to. The folder may lie anywhere that fsspec
 can reach, as long as all workers reach it under the same name.
 
-A file holds arrays and numbers in NumPy's format and nothing that could run code when it is read. It is written under
-another name first and renamed when it is complete, so that a file that exists is whole.
+A file holds the serialized result and its checksum (`storage/serialization.py`). It is written under another name first
+and renamed when it is complete, so that a file that exists is whole.
 """
 
-import io
 import json
 import os
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 from uuid import uuid4
-from zipfile import ZipFile
-
-import numpy as np
-from numpy.typing import NDArray
 
 from covey.dask.engine import Engine
 from covey.exceptions import FileFormatError
 from covey.runtime.file_errors import of_file
 from covey.runtime.libraries import require
+from covey.storage.serialization import build, deserialize, serialize
 
 MANIFEST = "covey-checkpoint.json"
 """The file that says which data and parameters a folder belongs to."""
@@ -33,7 +28,7 @@ MANIFEST = "covey-checkpoint.json"
 CHECKSUM = "checksum"
 """The entry of the manifest that is computed from all others."""
 
-FORMAT = 1
+FORMAT = 2
 """The version of the files. It is part of the manifest, so that files of another version are refused."""
 
 
@@ -148,7 +143,7 @@ def _open_folder(url: str) -> tuple[Any, str]:
 
 
 def _file(name: str) -> str:
-    return f"{name}.npz"
+    return f"{name}.result"
 
 
 def _sees(url: str) -> bool:
@@ -159,9 +154,8 @@ def _sees(url: str) -> bool:
 def _run_and_keep(url: str, name: str, function: Callable[..., Any], *args: Any) -> Any:
     """Run a task, and write its result."""
     result = function(*args)
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **_to_arrays(result))
-    _write(url, name, buffer.getvalue())
+    content = serialize(result)
+    _write(url, name, zlib.crc32(content).to_bytes(4, "little") + content)
     return result
 
 
@@ -180,39 +174,8 @@ def _read_result(url: str, name: str, kind: type) -> Any:
     with of_file(f"{url}/{name}"):
         content = files.cat_file(f"{folder}/{name}")
     try:
-        with ZipFile(io.BytesIO(content)) as archive:
-            if archive.testzip() is not None:  # older versions of NumPy read no further than the array, and no checksum
-                raise ValueError("a checksum is wrong")
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            return _from_arrays(kind, dict(arrays), "")
-    except Exception as error:  # NumPy, zipfile and zlib raise many kinds of errors
+        if zlib.crc32(content[4:]) != int.from_bytes(content[:4], "little"):
+            raise ValueError("its checksum is wrong")
+        return build(kind, deserialize(content[4:], most_text=len(content)))
+    except (FileFormatError, KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"{url}/{name} is damaged; remove it, and its task is run again.") from error
-
-
-def _to_arrays(value: Any, name: str = "") -> dict[str, NDArray[Any]]:
-    """Turn nested dataclasses and lists of them into arrays, whose names are the ways to them."""
-    if value is None:
-        return {}
-    if is_dataclass(value):
-        parts = [(f"{name}/{field.name}", getattr(value, field.name)) for field in fields(value)]
-    elif isinstance(value, list):
-        parts = [(f"{name}/{number}", part) for number, part in enumerate(value)]
-    else:
-        return {name: np.asarray(value)}
-    return {key: array for part_name, part in parts for key, array in _to_arrays(part, part_name).items()}
-
-
-def _from_arrays(kind: Any, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
-    """Make a value of a type from the arrays that `_to_arrays` made of it."""
-    if is_dataclass(kind):
-        types = get_type_hints(kind)
-        made = {part.name: _from_arrays(types[part.name], arrays, f"{name}/{part.name}") for part in fields(kind)}
-        return kind(**made)  # type: ignore[operator]
-    inner = get_args(kind)
-    if type(None) in inner:
-        return _from_arrays(inner[0], arrays, name) if any(key.startswith(name) for key in arrays) else None
-    if get_origin(kind) is list:
-        n = len({key[len(name) + 1 :].split("/")[0] for key in arrays if key.startswith(f"{name}/")})
-        return [_from_arrays(inner[0], arrays, f"{name}/{number}") for number in range(n)]
-    value = arrays[name]
-    return kind(value.item()) if kind in (int, float) else value

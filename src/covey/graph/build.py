@@ -35,38 +35,34 @@ from covey.similarity.run import CONSTRAINTS, Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 from covey.similarity.types import Objects, SparseMatrix
-from covey.storage.archive import pack_arrays, unpack_arrays
+from covey.storage.serialization import build as build_value
+from covey.storage.serialization import deserialize, serialize
 
 FINISHED = "neighbor graph"
 """The name of the result."""
+WRITTEN = ("indices", "similarities", "n_evaluations", "method", "mean_similarity", "estimated_recall")
+"""The fields of a graph that are written."""
 
 
 def write_graph(checkpoint: Checkpoint, graph: NeighborGraph) -> None:
     """Write a graph to the checkpoint."""
-    recall = graph.estimated_recall
-    record = {
-        "n_evaluations": graph.n_evaluations,
-        "method": graph.method,
-        "mean_similarity": graph.mean_similarity,
-        "estimated_recall": None if recall is None else [recall.value, recall.low, recall.high],
-    }
-    lists: dict[str, NDArray[Any]] = {"indices": graph.indices, "similarities": graph.similarities}
-    checkpoint.finish(FINISHED, pack_arrays(record, lists))
+    written = {name: getattr(graph, name) for name in WRITTEN}
+    checkpoint.finish(FINISHED, serialize(written))
 
 
 def read_graph(checkpoint: Checkpoint, n: int, k: int, method: str) -> NeighborGraph:
     """Read the graph of n objects with k neighbors each that this method has made. It has saved all evaluations."""
     try:
-        record, arrays = unpack_arrays(checkpoint.results[FINISHED])
-        mean, recall = record["mean_similarity"], record["estimated_recall"]
+        record = deserialize(checkpoint.results[FINISHED])
+        mean = record["mean_similarity"]
         n_evaluations = checkpoint.n_saved = _checked_count(record["n_evaluations"])
         graph = NeighborGraph(
-            arrays["indices"],
-            arrays["similarities"],
+            build_value(NDArray[Any], record["indices"]),
+            build_value(NDArray[Any], record["similarities"]),
             n_evaluations,
             method=method,
             mean_similarity=None if mean is None else float(mean),
-            estimated_recall=None if recall is None else Recall(*map(float, recall)),
+            estimated_recall=build_value(Recall | None, record["estimated_recall"]),
             checkpoint=checkpoint.report(),
         )
         if record["method"] != method or graph.indices.shape != (n, min(k, n - 1)):

@@ -17,12 +17,10 @@ from covey.selectors.request import Request
 from covey.selectors.saved_state import COUNT, PROTOTYPE_FACTS, PROTOTYPE_FIELDS, check_facts, check_fields
 from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection
-from covey.storage.archive import pack_arrays, unpack_arrays
+from covey.storage.serialization import build, deserialize, serialize
 
-ARRAYS = ("indices", "gains", "covered_by")
-"""The arrays of a prototype that are written."""
-NUMBERS = ("coverage", "homogeneity", "threshold", "n_evaluations", "scan_rate", "n_orphans")
-"""The numbers of a prototype that are written."""
+WRITTEN = tuple(name for name in PROTOTYPE_FIELDS if name not in ("label", "members"))
+"""The fields of a prototype that are written."""
 
 Select = Callable[[Cluster, np.random.Generator, Request], Selected]
 """A function that selects the representatives of a cluster."""
@@ -64,42 +62,22 @@ def checkpointed(select: Select, checkpoint: Checkpoint, details: Any) -> Select
 
 def to_bytes(selected: Selected) -> bytes:
     """Write what was selected in a cluster."""
-    arrays = {name: getattr(selected.prototype, name) for name in ARRAYS}
-    numbers = {name: getattr(selected.prototype, name) for name in NUMBERS}
-    details = _take_arrays(selected.details, arrays)
-    return pack_arrays({"prototype": numbers, "details": details, "n_pairs": selected.n_pairs}, arrays)
+    written = {name: getattr(selected.prototype, name) for name in WRITTEN}
+    return serialize({"prototype": written, "n_pairs": selected.n_pairs, "details": selected.details})
 
 
 def from_bytes(content: bytes, cluster: Cluster, details: Any) -> Selected:
     """Read what was selected in a cluster. Raise an error if this cannot be true of the cluster."""
-    record, arrays = unpack_arrays(content)
-    known = {"label": cluster.label, "members": cluster.members}
-    numbers = {name: record["prototype"][name] for name in NUMBERS}
-    fields = {**known, **{name: arrays[name] for name in ARRAYS}, **numbers}
+    record = deserialize(content)
+    written = {name: record["prototype"][name] for name in WRITTEN}
+    fields = {"label": cluster.label, "members": cluster.members, **written}
     prototype = Prototype(**check_fields(fields, PROTOTYPE_FIELDS))
     check_facts(prototype, PROTOTYPE_FACTS)
     n_pairs = COUNT.check("n_pairs", record["n_pairs"])
     if n_pairs > cluster.members.size * (cluster.members.size - 1):
         raise ValueError("n_pairs must not exceed the number of ordered pairs of members")
-    values = _put_arrays(record["details"], arrays)
     if details is not None:
-        return Selected(prototype, n_pairs, details(*values).checked(prototype))
-    if values is not None:
-        raise ValueError(f"details must be None, got {values!r}")
+        return Selected(prototype, n_pairs, build(details, record["details"]).checked(prototype))
+    if record["details"] is not None:
+        raise ValueError(f"details must be None, got {record['details']!r}")
     return Selected(prototype, n_pairs)
-
-
-def _take_arrays(value: Any, arrays: dict[str, Any]) -> Any:
-    """Return a value with the names of arrays in the places of the arrays, and add these to the others."""
-    if isinstance(value, np.ndarray):
-        name = f"details-{len(arrays)}"
-        arrays[name] = value
-        return {"array": name}
-    return [_take_arrays(part, arrays) for part in value] if isinstance(value, tuple) else value
-
-
-def _put_arrays(value: Any, arrays: dict[str, Any]) -> Any:
-    """Return a value with arrays in the places of their names."""
-    if isinstance(value, dict):
-        return arrays[value["array"]]
-    return tuple(_put_arrays(part, arrays) for part in value) if isinstance(value, list) else value

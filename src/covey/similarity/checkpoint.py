@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from covey.arrays import Flags, Floats, Hashes, Integers, Positions
 from covey.exceptions import CheckpointMismatchError, FileFormatError
 from covey.similarity.similarity import LARGEST
-from covey.storage.archive import MOST_TEXT
 from covey.storage.journal import Journal
+from covey.storage.serialization import MOST_TEXT
 
 
 @dataclass(frozen=True)
