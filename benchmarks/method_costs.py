@@ -1,7 +1,7 @@
 """Seconds of the methods of `covey compare` beside the pairs that they are expected to go through.
 
 ``python -m benchmarks.method_costs`` prints a table for blobs of several sizes: how long a fold of each method takes,
-its answers included, how many pairs `covey.cli.compare.advice.expected_pairs` expects it to go through, and the ranks
+its answers included, how many pairs `covey.cli.compare.methods.expected_pairs` expects it to go through, and the ranks
 of both.
 Under a time limit the methods are tried in the order of the second rank.
 
@@ -16,8 +16,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from covey.classifier import NearestPrototypeClassifier
-from covey.cli.compare.advice import expected_pairs
-from covey.cli.compare.command import CHOICES, CURVES, choose_methods
+from covey.cli.compare.methods import CHOICES, CURVES, choose_methods, expected_pairs
 
 FOLDS = 5
 SIZES = ((600, 3), (1600, 10), (1600, 3), (5000, 50), (5000, 10), (10_000, 10))
@@ -30,7 +29,7 @@ def seconds_of_folds(n: int, n_clusters: int) -> dict[str, tuple[float, float]]:
     is_query = np.arange(n) % FOLDS == 0
     sizes = np.bincount(y).tolist()
     found = {}
-    for name, method in choose_methods([*CURVES, *CHOICES], [10]).methods.items():
+    for name, method in choose_methods([*CURVES, *CHOICES], [10]).by_name.items():
         start = time.process_time()
         fitted = NearestPrototypeClassifier(method.make("euclidean", 0, 1)).fit(X[~is_query], y[~is_query])
         fitted.predict(X[is_query])

@@ -17,7 +17,7 @@ import pytest
 from benchmarks.interrupts import interrupt
 from covey.cli import interrupts
 from covey.cli.select import command as select
-from covey.cli.select import output
+from covey.cli.select import in_process, output
 from covey.runtime.interruptible import Interrupt, stop_if_abandoned
 from covey.storage import atomic
 from tests.cli.commands import iris
@@ -88,11 +88,11 @@ def misreporting(function):
 @pytest.mark.parametrize(
     ("module", "name", "by", "words", "files"),
     [
-        (select, "_check_options", interrupted, "covey: stopped.\n", []),
-        (select, "_here", interrupted, STOPPED, []),
-        (select, "_here", misreporting, STOPPED, []),
-        (select, "_here", swallowing, STOPPED, []),
-        (select, "write_selected", swallowing, STOPPED, []),
+        (select, "check_outputs", interrupted, "covey: stopped.\n", []),
+        (in_process, "load_and_fit", interrupted, STOPPED, []),
+        (in_process, "load_and_fit", misreporting, STOPPED, []),
+        (in_process, "load_and_fit", swallowing, STOPPED, []),
+        (output, "write_outputs", swallowing, STOPPED, []),
         (atomic, "_finish", interrupted, STOPPED, []),
         (atomic, "_finish", swallowing, STOPPED, []),
         (atomic, "sync_folder", interrupted, "covey: stopped; m was written; {force}.\n", ["m"]),
@@ -117,8 +117,6 @@ def test_the_one_line_of_an_interrupted_command_tells_the_truth_about_files(
     complete = {name: Path(name).read_bytes() for name in ("few.csv", "m")}
     for made in complete:
         Path(made).unlink()
-    if not hasattr(module, name):  # it is imported when the command needs it
-        module = output
     monkeypatch.setattr(module, name, by(getattr(module, name)))
     code, out, err = run("select", "iris.csv", "-l", "species", "-m", "m", "-o", "few.csv")
     told = [line for line in err.splitlines(keepends=True) if line.startswith("covey: stopped")]
@@ -128,7 +126,7 @@ def test_the_one_line_of_an_interrupted_command_tells_the_truth_about_files(
 
 
 def test_after_a_command_ctrl_c_does_what_it_did_before(run, monkeypatch):
-    monkeypatch.setattr(select, "_check_options", interrupted(select._check_options))
+    monkeypatch.setattr(select, "check_outputs", interrupted(select.check_outputs))
     Path("t.csv").write_text("a\n1\n")
     assert run("select", "t.csv")[0] == 130
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

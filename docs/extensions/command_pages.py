@@ -1,7 +1,7 @@
 """The directive `{command} NAME`: the reference of a command, made of what typer really declares.
 
-It shows the text of the command's help, how it is called, and all arguments and options, panel by panel as the help
-does. A page that is built cannot differ from the command.
+It shows the text of the command's help, how it is called, all arguments and options, panel by panel as the help does,
+and the rules about options that need or exclude each other. A page that is built cannot differ from the command.
 """
 
 import re
@@ -11,7 +11,9 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 
+from covey.cli.app import RULES
 from covey.cli.app import app as application
+from covey.cli.rules import TITLE, stated
 
 FIRST_PANEL = "Options"
 
@@ -19,6 +21,11 @@ FIRST_PANEL = "Options"
 def commands():
     """{name: command} of the application."""
     return typer.main.get_command(application).commands
+
+
+def rules_of(name):
+    """The rules about the options of a command."""
+    return next(rules for function, rules in RULES.items() if function.__name__ == name)
 
 
 def parameters(name):
@@ -42,7 +49,14 @@ class Command(Directive):
         made += [self.panel("Arguments", arguments)] if arguments else []
         for title in dict.fromkeys(option.rich_help_panel or FIRST_PANEL for option in options):
             made.append(self.panel(title, [o for o in options if (o.rich_help_panel or FIRST_PANEL) == title]))
-        return made
+        rules = stated(rules_of(name))
+        return [*made, self.rules(rules)] if rules else made
+
+    def rules(self, sentences):
+        section = nodes.section(ids=[nodes.make_id(f"{self.arguments[0]} {TITLE}")], names=[])
+        section += nodes.title(TITLE, TITLE)
+        section += self.parse("\n".join(f"- {sentence}" for sentence in sentences))
+        return section
 
     def parse(self, text):
         holder = nodes.container()

@@ -243,7 +243,7 @@ def test_rows_keep_their_numbers_where_others_are_left_out(run, flowers):
     assert {9, 60} <= set(rows()) == set(told["covey_representative"])
     Path("rows").write_text("5\n")
     code, _, err = run(*common, "--include", "rows", "-f")
-    assert (code, "rows, line 1: '5' is no number of a row" in err) == (1, True)
+    assert (code, "rows, line 1: '5' is not the number of a row" in err) == (1, True)
 
 
 def test_weights_are_those_of_the_library(run, flowers):
@@ -321,7 +321,7 @@ def test_rows_are_named_without_doubt(run, flowers):
     assert (code, "names.txt: 150 rows are called 'same'; name rows by numbers" in err) == (1, True)
     Path("names.txt").write_text("150\n")
     code, _, err = run("select", "iris.csv", "-l", "species", "--include", "names.txt", "-o", "few.csv")
-    assert (code, "'150' is no number of a row, which are whole numbers from 0 to 149" in err) == (1, True)
+    assert (code, "'150' is not the number of a row, which are whole numbers from 0 to 149" in err) == (1, True)
 
 
 def test_rows_of_a_matrix_have_no_columns_to_weigh_by(run):

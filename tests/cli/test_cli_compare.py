@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from covey.cli.compare.advice import chance_of, recommend
-from covey.cli.compare.command import choose_methods
+from covey.cli.compare.advice import recommend
+from covey.cli.compare.methods import choose_methods
+from covey.evaluation.statistics import agreement_p_value
+from covey.experiments.confusions import confusion
 from covey.experiments.records import TrialRecord
 from tests.browser import assert_renders
 from tests.cli.commands import iris, one_line, texts
@@ -182,7 +184,8 @@ def test_only_what_answers_better_than_chance_is_recommended():
     """B is within one standard error of A and selects fewer objects, but its answers may be chance."""
     scores = {3: (0.9, 0.4, 0.9, 0.4), 20: (0.55, 0.55, 0.54, 0.54)}
     records = [r for k, values in scores.items() for seed, value in enumerate(values) for r in fit(k, seed, value)]
-    chances = {name: chance_of([r for r in records if r.method == name]) for name in ("CRS-k3", "CRS-k20")}
+    tables = {name: confusion([r for r in records if r.method == name])[1] for name in ("CRS-k3", "CRS-k20")}
+    chances = {name: agreement_p_value(table) for name, table in tables.items()}
     assert chances["CRS-k3"] < 0.025 < chances["CRS-k20"]
     found = recommend(records, candidates(3, 20))
     assert found.method == "CRS-k3"
@@ -195,7 +198,7 @@ def test_only_what_answers_better_than_chance_is_recommended():
 def test_the_chance_of_each_candidate_is_corrected_for_all_that_were_tried():
     """Sharpened methods that do no better than chance make it harder for CRS to be recommended."""
     records = fit(3, 0, 0.61)
-    assert 0.05 / 8 < chance_of(records) < 0.05
+    assert 0.05 / 8 < agreement_p_value(confusion(records)[1]) < 0.05
     assert recommend(records, candidates(3)).method == "CRS-k3"
     others = [r for k in range(3, 11) for r in fit(k, 0, 0.5, "sharpened-k")]
     assert recommend([*records, *others], candidates(*range(3, 11))).method is None
@@ -223,7 +226,7 @@ def test_a_report_can_show_more_methods_than_there_are_colors(run):
 
 def test_figures_side_by_side_show_one_k_if_there_are_many_methods():
     some = choose_methods(["crs", "sharpened", "all"], [2, 3])
-    assert some.beside("CRS-k2") == tuple(some.methods)
+    assert some.beside("CRS-k2") == tuple(some.by_name)
     many = choose_methods(["crs", "sharpened", "all"], range(2, 9))
     assert many.beside("sharpened-k5") == ("CRS-k5", "sharpened-k5", "full-100%")
 
@@ -275,24 +278,3 @@ def test_a_method_that_beats_chance_where_no_k_does_is_named():
     others = [*fit(1, 0, 0.9, "random-"), *fit(2, 0, 0.9, "random-")]
     found = recommend([*fit(3, 0, 0.5), *others], candidates(3))
     assert found.reason.startswith("no k answers better than chance; random-1, random-2 do.")
-
-
-def test_chance_is_as_likely_as_it_says():
-    """Objects that answer for each other, with labels drawn at random: 5 % of the cases have a chance below 5 %."""
-    rng = np.random.default_rng(0)
-    chances = []
-    for _ in range(2000):
-        one, other = (rng.choice(3, p=(0.6, 0.25, 0.15), size=200) for _ in range(2))
-        truth, answers = np.concatenate([one, other]), np.concatenate([other, one])
-        chances.append(chance_of([answered(own, answers[truth == own]) for own in range(3)]))
-    assert np.mean(np.array(chances) < 0.05) == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 2000) ** 0.5)
-
-
-def answered(cluster, answers):
-    predicted = {str(answer): int(times) for answer, times in enumerate(np.bincount(answers))}
-    return TrialRecord("p", "m", str(cluster), 0, 1, 1, 0.0, 0.0, None, 0, 0.0, 0.0, predicted, [])
-
-
-def test_the_same_answer_to_everything_is_chance():
-    assert chance_of([]) == 1.0
-    assert chance_of([answered(0, np.zeros(50, dtype=int)), answered(1, np.zeros(50, dtype=int))]) == 1.0

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
 from covey.cli.compare import run as contest
-from covey.cli.compare.advice import _spread_out, expected_pairs, recommend
-from covey.cli.compare.command import CHOICES, CURVES, Comparing, choose_methods
+from covey.cli.compare.advice import recommend
+from covey.cli.compare.methods import CHOICES, CURVES, _spread_out, choose_methods, expected_pairs
+from covey.cli.compare.options import CompareOptions, time_limit_in
 from covey.cli.compare.run import in_time, large_enough
 from covey.cli.compare.similarities import SAMPLED, WAYS, Way, sample, ways_for
-from covey.cli.errors import MisuseError
 from covey.cli.objects.load import load
 from covey.cli.options import Source
 from covey.experiments.runner import Completion
@@ -236,10 +236,10 @@ SIZES = {"ten of each": [10] * 10, "three large": [8000] * 3, "many small": [60]
 def test_if_time_is_short_every_method_is_tried_once_before_any_a_second_time(sizes):
     """Those that are expected to cost least come first, in every round."""
     ks = [2, 3, 5, 7, 10, 15, 20, 30, 50]
-    chosen = choose_methods([*CURVES, *CHOICES], ks)
-    order = chosen.in_order(SIZES[sizes], 5)
-    kinds = [chosen.methods[name].curve or name for name in order]
-    assert sorted(order) == sorted(chosen.methods)
+    methods = choose_methods([*CURVES, *CHOICES], ks)
+    order = methods.in_order(SIZES[sizes], 5)
+    kinds = [methods.by_name[name].curve or name for name in order]
+    assert sorted(order) == sorted(methods.by_name)
     assert sorted(kinds[:6]) == sorted({*kinds})
     costs = [expected_pairs(kind, SIZES[sizes], 5) for kind in kinds]
     assert costs[:6] == sorted(costs[:6])
@@ -247,7 +247,7 @@ def test_if_time_is_short_every_method_is_tried_once_before_any_a_second_time(si
     assert kinds.index("CRS") < kinds.index("delta-medoids") < kinds.index("DS3")
     for at in range(6, len(order), 2):
         assert sorted(kinds[at : at + 2]) == ["CRS", "sharpened CRS"]
-        assert len({chosen.methods[name].k for name in order[at : at + 2]}) == 1
+        assert len({methods.by_name[name].k for name in order[at : at + 2]}) == 1
     assert _spread_out(ks)[:3] == [10, 2, 50]
     assert _spread_out([]) == []
 
@@ -261,12 +261,12 @@ def test_what_a_method_is_expected_to_cost_follows_from_the_sizes_of_clusters():
 
 
 def test_methods_are_named_one_and_all():
-    chosen = choose_methods([*CURVES, *CHOICES], [2, 3, 5, 7, 10, 15, 20, 30, 50])
-    assert chosen.described(chosen.methods) == (
+    methods = choose_methods([*CURVES, *CHOICES], [2, 3, 5, 7, 10, 15, 20, 30, 50])
+    assert methods.described(methods.by_name) == (
         "CRS with k = 2, 3, 5, 7, 10, 15, 20, 30, 50; sharpened CRS with k = 2, 3, 5, 7, 10, 15, 20, 30, 50; "
         "delta-medoids; DS3; random-5%; full-100%"
     )
-    assert chosen.described(["DS3", "sharpened-k7", "sharpened-k2"]) == "sharpened CRS with k = 2, 7; DS3"
+    assert methods.described(["DS3", "sharpened-k7", "sharpened-k2"]) == "sharpened CRS with k = 2, 7; DS3"
 
 
 def test_what_takes_too_long_is_left_out_and_the_same_command_goes_on(run, monkeypatch):
@@ -349,17 +349,19 @@ def test_a_comparison_that_takes_long_says_so_after_the_first_fold(run, monkeypa
     assert "With --time-limit, what takes longer is left out." in err
 
 
-@pytest.mark.parametrize(
-    ("limit", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1h", 3600), ("1.5 h", 5400), (None, None)]
-)
+@pytest.mark.parametrize(("limit", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1h", 3600), ("1.5 h", 5400)])
 def test_a_time_limit_is_seconds_minutes_or_hours(limit, seconds):
-    assert Comparing(time_limit=limit).seconds == seconds
+    assert CompareOptions("x.csv", time_limit=time_limit_in(limit)).seconds == seconds
+
+
+def test_without_a_time_limit_there_are_no_seconds():
+    assert CompareOptions("x.csv").seconds is None
 
 
 @pytest.mark.parametrize("limit", ["", "soon", "0", "-5", "10 days", "1h30m", "nan"])
 def test_other_time_limits_are_refused(limit):
-    with pytest.raises(MisuseError, match="--time-limit must be"):
-        _ = Comparing(time_limit=limit).seconds
+    with pytest.raises(ValueError, match="must be a number of seconds"):
+        time_limit_in(limit)
 
 
 def test_files_of_results_must_differ(run):

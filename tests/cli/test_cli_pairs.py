@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.cli.select.pairs import Scores, matrix_of
+from covey.cli.select.pairs import ListedPairs, matrix_of
 from tests.cli.commands import one_line, piped
 
 M8 = """\
@@ -185,7 +185,9 @@ def test_the_matrix_holds_the_best_score_of_each_pair(pairs, symmetric):
                 best[key] = max(score, best.get(key, score))
     columns = (np.array(column) for column in zip(*pairs, strict=True))
     query, target, score = columns
-    matrix = matrix_of(Scores([str(at) for at in range(6)], query, target, score.astype(float)), symmetric)
+    matrix = matrix_of(
+        ListedPairs([str(at) for at in range(6)], query, target, score.astype(float)), symmetric=symmetric
+    )
     coo = matrix.tocoo()
     assert dict(zip(zip(*map(np.ndarray.tolist, coo.coords), strict=True), coo.data, strict=True)) == best
     assert matrix.has_sorted_indices
@@ -195,7 +197,7 @@ def test_the_matrix_holds_the_best_score_of_each_pair(pairs, symmetric):
 def test_pairs_count_both_ways_if_and_only_if_none_is_listed_both_ways(pairs):
     listed = {(x, y) for x, y, _ in pairs if x != y}
     query, target, score = (np.array(column) for column in zip(*pairs, strict=True))
-    found = matrix_of(Scores([str(at) for at in range(6)], query, target, score.astype(float)), None)
+    found = matrix_of(ListedPairs([str(at) for at in range(6)], query, target, score.astype(float)), symmetric=None)
     both_ways = any((y, x) in listed for x, y in listed)
     assert found.nnz == (len(listed) if both_ways else 2 * len(listed))
 

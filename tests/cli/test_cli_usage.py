@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from covey.cli.app import app
-from covey.cli.compare.command import CHOICES, CURVES, METHODS
+from covey.cli.compare.methods import CHOICES, CURVES
+from covey.cli.compare.options import METHODS
 from covey.cli.similarity_option import OF_ROWS, OF_TABLES, OF_TEXTS
 from covey.cli.typer_dataclasses import typer
 from covey.similarity.measures import similarity_names
@@ -194,4 +195,4 @@ def test_standard_input_that_is_no_model_is_refused_by_name(folder):
 def test_a_model_is_not_written_to_a_terminal(folder):
     iris().to_csv("iris.csv", index=False)
     command = [sys.executable, "-m", "covey", "select", str(folder / "iris.csv"), "-o", "few.csv", "-m", "-"]
-    assert "a model is no text to look at" in on_a_terminal(command, code=2)
+    assert "a model is not a text to look at" in on_a_terminal(command, code=2)

@@ -31,20 +31,20 @@ class More(Given):
 
 
 def test_the_fields_of_a_dataclass_become_parameters_and_come_back_as_one():
-    seen = []
+    seen, checked = [], []
 
-    def greet(given: More) -> None:
+    def greet(options: More) -> None:
         """Greet."""
-        seen.append(given)
+        seen.append(options)
 
-    run = command(greet)
+    run = command(greet, checked.append)
     parameters = inspect.signature(run).parameters
     assert list(parameters) == ["path", "often", "loud"]
     assert parameters["path"].default is inspect.Parameter.empty
     assert parameters["often"].default == 3
     assert run.__doc__ == "Greet."
     run(path="a", often=2, loud=True)
-    assert seen == [More("a", 2, True)]
+    assert seen == checked == [More("a", 2, True)]
 
 
 def test_values_are_turned_back_into_what_the_user_has_typed():
@@ -84,6 +84,6 @@ def test_the_application_starts_without_libraries_that_compute():
 
 def test_every_format_has_a_reader_and_a_writer():
     assert set(READERS) == set(Format)
-    written = {kind for kind in Format if kind.facts.is_written}
+    written = {kind for kind in Format if kind.traits.is_written}
     assert {*TEXT_WRITERS, *FILE_WRITERS, *MATRIX_WRITERS} == written
-    assert {*TEXT_WRITERS, *FILE_WRITERS} == {kind for kind in written if kind.facts.is_table}
+    assert {*TEXT_WRITERS, *FILE_WRITERS} == {kind for kind in written if kind.traits.is_table}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from covey.cli.compare.advice import judge, recommend, sentences
-from covey.cli.compare.command import choose_methods
+from covey.cli.compare.methods import choose_methods
 from covey.evaluation import difference
 from tests.cli.test_cli_compare import fit
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from covey.evaluation import compare, difference, shaffer
-from covey.evaluation.statistics import true_together
+from covey.evaluation.statistics import agreement_p_value, true_together
 
 
 def test_shaffers_published_example():
@@ -121,3 +121,23 @@ def test_a_difference_is_clear_if_its_interval_is_on_one_side_of_0():
         difference([0.9], [0.8])
     with pytest.raises(ValueError, match="a score in each fold, got 1 and 2 scores"):
         difference([0.9], [0.8, 0.7])
+
+
+def test_chance_is_as_likely_as_it_says():
+    """Objects that answer for each other, with labels drawn at random: 5 % of the cases have a chance below 5 %."""
+    rng = np.random.default_rng(0)
+    chances = []
+    for _ in range(2000):
+        one, other = (rng.choice(3, p=(0.6, 0.25, 0.15), size=200) for _ in range(2))
+        pairs = np.append(one * 3 + other, other * 3 + one)
+        chances.append(agreement_p_value(np.bincount(pairs, minlength=9).reshape(3, 3)))
+    assert np.mean(np.array(chances) < 0.05) == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 2000) ** 0.5)
+
+
+def test_the_same_answer_to_everything_is_chance():
+    assert agreement_p_value(np.zeros((2, 2))) == 1.0
+    assert agreement_p_value([[50, 0], [50, 0]]) == 1.0
+
+
+def test_answers_that_are_always_right_are_not_chance():
+    assert agreement_p_value([[50, 0], [0, 50]]) < 1e-9

@@ -1,20 +1,24 @@
-"""The application: its commands, its settings, and how an error ends it. `covey/__main__.py` starts it.
-
-`covey demo`: a first look.
-"""
+"""The application: its commands, its settings, and how an error ends it. `covey/__main__.py` starts it."""
 
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from covey.cli.classify.command import classify
+from covey.cli.classify.rules import RULES as CLASSIFY_RULES
 from covey.cli.compare.command import compare
+from covey.cli.compare.rules import RULES as COMPARE_RULES
 from covey.cli.early import EXIT_CODE
 from covey.cli.errors import MisuseError
 from covey.cli.help import Command, Group
+from covey.cli.inspect import RULES as INSPECT_RULES
 from covey.cli.inspect import inspect
 from covey.cli.interrupts import interruptible
 from covey.cli.reproduce import reproduce
+from covey.cli.rules import Rule, as_list, check
 from covey.cli.select.command import select
+from covey.cli.select.rules import RULES as SELECT_RULES
 from covey.cli.terminal import complain, show_traceback
 from covey.cli.typer_dataclasses import command, option, typer
 from covey.runtime.interruptible import Interrupt
@@ -37,8 +41,17 @@ app: Any = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for function in (select, classify, compare, inspect, demo, reproduce):
-    app.command(cls=Command)(command(function))
+RULES: dict[Callable[..., None], Sequence[Rule[Any]]] = {
+    select: SELECT_RULES,
+    classify: CLASSIFY_RULES,
+    compare: COMPARE_RULES,
+    inspect: INSPECT_RULES,
+    demo: (),
+    reproduce: (),
+}
+"""The commands, and the rules about their options."""
+for function, rules in RULES.items():
+    app.command(cls=Command, epilog=as_list(rules))(command(function, partial(check, rules=rules)))
 
 
 class Debug:

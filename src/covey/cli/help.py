@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from covey.cli.options import OBJECTS, READING, RUN
-from covey.cli.select.options import BESIDE, CARE, CHOICE, CLUSTER
+from covey.cli.select.options import BESIDE, CHOICE, CLUSTER, LONG
 from covey.cli.terminal import visible
 from covey.cli.typer_dataclasses import typer
 
-PANELS = (None, CHOICE, BESIDE, OBJECTS, READING, RUN, CARE, CLUSTER)
+PANELS = (None, CHOICE, BESIDE, OBJECTS, READING, RUN, LONG, CLUSTER)
 """The order in which panels are shown; the first is the one of options without a panel."""
 
 

@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import STANDARD, bytes_in, name_of
 from covey.cli.files.formats import Format
 from covey.cli.files.paths import check_model, check_output
 from covey.cli.options import OUT_FORMATS, RUN, Replacing
+from covey.cli.rules import Rule
 from covey.cli.terminal import cell, show, show_some, visible
 from covey.cli.typer_dataclasses import argument, option
 
@@ -31,8 +31,8 @@ TITLES = {
 """The titles of the table's columns, by the name that the value has in JSON."""
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, kw_only=True)
+class InspectOptions(Replacing):
     """Which model is shown, and how."""
 
     model: Annotated[str, argument("MODEL", "A model that covey select has written; - is standard input.")]
@@ -51,16 +51,20 @@ class Inspection:
     ] = None
     out_form: Annotated[Format | None, option("--out-format", what=OUT_FORMATS, panel=RUN, metavar="<name>")] = None
 
-    def check(self) -> None:
-        """Refuse options that would be ignored, and a model that is not there."""
-        if not self.representatives and (self.out is not None or self.out_form is not None):
-            raise MisuseError("--out and --out-format are for --representatives; pass it, too, or leave them out.")
-        if self.as_json and self.out is not None:
-            raise MisuseError("--json prints to standard output; leave it out, or leave out --out.")
-        check_model(self.model)
+
+RULES: tuple[Rule[InspectOptions], ...] = (
+    Rule(
+        ("--out", "--out-format"),
+        lambda o: not o.representatives,
+        "--out and --out-format are for --representatives; pass it, too, or leave them out.",
+    ),
+    Rule(
+        ("--json",), lambda o: o.out is not None, "--json prints to standard output; leave it out, or leave out --out."
+    ),
+)
 
 
-def inspect(inspection: Inspection, replacing: Replacing) -> None:
+def inspect(options: InspectOptions) -> None:
     """Show what a model holds, cluster by cluster.
 
     The columns of the table are: how many members a cluster has, how many represent it (few), how many neighbors each
@@ -77,45 +81,48 @@ def inspect(inspection: Inspection, replacing: Replacing) -> None:
 
     Example: `covey inspect flowers.covey --representatives -o representatives.csv`
     """
-    out = inspection.out or STANDARD
-    check_output(out, inspection.out_form, as_table=True, force=replacing.force)
+    check_model(options.model)
+    check_output(options.out or STANDARD, options.out_form, as_table=True, force=options.force)
     from covey.cli.model_file import read_model
     from covey.persistence.loading import ModelFile
     from covey.rejection import missing_bars
 
-    model = read_model(name_of(inspection.model), ModelFile(bytes_in(inspection.model)), to_look_at=True)
-    if inspection.representatives:
-        _list(model, inspection, replacing.force)
-        return
-    found = contents(name_of(inspection.model), model)
-    if inspection.as_json:
-        print(json.dumps(found, indent=2))
-        return
-    unchanged = " (no exchange of representatives was found to help)" if found["sharpened"] is False else ""
-    print(visible(f"{found['method']}{unchanged} on {found['objects']}, by {found['similarity']}"))
-    print(visible(f"made from {found['made_from']}; {found['evaluations']:,} evaluations"), end=", ")
-    print(f"scan rate {found['scan_rate']:.3f}")
-    titles = {key: title for key, title in TITLES.items() if key in found["clusters"][0]}
-    show(list(titles.values()), [[cell(cluster[key]) for key in titles] for cluster in found["clusters"]])
-    if found["rejection_rate"] is not None:
-        print(f"bars are for a rejection rate of {found['rejection_rate']:g}")
-    without = missing_bars(model.classifier)
-    if without is not None:
-        print(visible(without))
+    model = read_model(name_of(options.model), ModelFile(bytes_in(options.model)), to_look_at=True)
+    if options.representatives:
+        _list_representatives(options, model)
+    elif options.as_json:
+        print(json.dumps(contents(name_of(options.model), model), indent=2))
+    else:
+        _show_clusters(contents(name_of(options.model), model))
+        without = missing_bars(model.classifier)
+        if without is not None:
+            print(visible(without))
 
 
-def _list(model: "Model", inspection: Inspection, force: bool) -> None:
+def _show_clusters(content: dict[str, Any]) -> None:
+    """Print what a model holds, a line for each cluster."""
+    unchanged = " (no exchange of representatives was found to help)" if content["sharpened"] is False else ""
+    print(visible(f"{content['method']}{unchanged} on {content['objects']}, by {content['similarity']}"))
+    print(visible(f"made from {content['made_from']}; {content['evaluations']:,} evaluations"), end=", ")
+    print(f"scan rate {content['scan_rate']:.3f}")
+    titles = {key: title for key, title in TITLES.items() if key in content["clusters"][0]}
+    show(list(titles.values()), [[cell(cluster[key]) for key in titles] for cluster in content["clusters"]])
+    if content["rejection_rate"] is not None:
+        print(f"bars are for a rejection rate of {content['rejection_rate']:g}")
+
+
+def _list_representatives(options: InspectOptions, model: "Model") -> None:
     """Show the representatives on a terminal, or write all of them."""
     from covey.cli.files.writing import writer
     from covey.cli.model_file import representatives_of
 
     frame = representatives_of(model)
-    if inspection.as_json:
+    if options.as_json:
         print(frame.to_json(orient="records", indent=2, force_ascii=sys.stdout.isatty()))
-    elif inspection.out is None and inspection.out_form is None and sys.stdout.isatty():
+    elif options.out is None and options.out_form is None and sys.stdout.isatty():
         show_some(frame)
     else:
-        with writer(inspection.out or STANDARD, inspection.out_form, force=force) as put:
+        with writer(options.out or STANDARD, options.out_form, force=options.force) as put:
             put(frame)
 
 
@@ -125,7 +132,7 @@ def contents(path: str, model: "Model") -> dict[str, Any]:
     parameters = {key: value for key, value in selector.get_params().items() if _is_plain(value)}
     inner: Any = getattr(selector, "selector_", selector)  # of a sharpened selection, k is that of what was sharpened
     n_neighbors = inner.get_params().get("n_neighbors")
-    clusters = [_cluster(label, found, n_neighbors) for label, found in selector.prototypes_.items()]
+    clusters = [_cluster(label, prototype, n_neighbors) for label, prototype in selector.prototypes_.items()]
     for cluster, bar in zip(clusters, getattr(model.classifier, "rejection_bars_", ()), strict=False):
         cluster["rejection_bar"] = _number(bar)
     return {
@@ -143,28 +150,28 @@ def contents(path: str, model: "Model") -> dict[str, Any]:
     }
 
 
-def _cluster(label: Any, found: Any, n_neighbors: Any) -> dict[str, Any]:
+def _cluster(label: Any, prototype: Any, n_neighbors: Any) -> dict[str, Any]:
     """Return what a model holds about one cluster."""
     return {
         "label": str(label),
-        "members": int(found.members.size),
-        "neighbors": _neighbors(n_neighbors, found.members.size),
-        "representatives": int(found.indices.size),
-        "coverage": float(found.coverage),
-        "homogeneity": _number(found.homogeneity),
-        "threshold": _number(found.threshold),
-        "orphans": int(found.n_orphans),
-        "evaluations": int(found.n_evaluations),
+        "members": int(prototype.members.size),
+        "neighbors": _neighbors(n_neighbors, prototype.members.size),
+        "representatives": int(prototype.indices.size),
+        "coverage": float(prototype.coverage),
+        "homogeneity": _number(prototype.homogeneity),
+        "threshold": _number(prototype.threshold),
+        "orphans": int(prototype.n_orphans),
+        "evaluations": int(prototype.n_evaluations),
     }
 
 
-def _neighbors(asked: Any, size: int) -> int | None:
+def _neighbors(n_neighbors: Any, size: int) -> int | None:
     """Return how many neighbors each member of the cluster has; None if the method has no such number."""
     from covey.graph.build import auto_neighbors
 
-    if asked is None:
+    if n_neighbors is None:
         return None
-    return min(auto_neighbors(size) if asked == "auto" else int(asked), size - 1)
+    return min(auto_neighbors(size) if n_neighbors == "auto" else int(n_neighbors), size - 1)
 
 
 def _is_plain(value: Any) -> bool:

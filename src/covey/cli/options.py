@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
+from functools import cached_property
 from typing import Annotated, Any
 
-from covey.cli.errors import MisuseError
-from covey.cli.files.block import STANDARD
-from covey.cli.files.dialect import Dialect
+from covey.cli.files.dialect import Dialect, decimal_in, delimiter_in, encoding_in
 from covey.cli.files.formats import Format, format_of
-from covey.cli.files.paths import check_there
-from covey.cli.similarity_option import OF_TEXTS, OWN, check_named, in_words
+from covey.cli.files.paths import check_there, expanded
+from covey.cli.similarity_option import OWN, check_function_file, in_words, similarity_in
 from covey.cli.terminal import listed
-from covey.cli.typer_dataclasses import argument, option, typer
+from covey.cli.typer_dataclasses import argument, option
 from covey.storage.limits import FREE, MOST_RATIO, OPTION, unpacking_at_most
 
 OBJECTS, READING, RUN = "What the objects are", "How the file is read", "How it runs"
@@ -31,6 +29,56 @@ SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII
 """A number of bytes: a number and its unit, such as 20GB (billions) or 64MiB (1024 times 1024)."""
 UNITS = ("", "k", "m", "g", "t")
 """The units of bytes; each has 1000 of the one before, or 1024 if an i follows."""
+
+
+def size_in(text: str) -> int:
+    """Return a number of bytes.
+
+    Examples
+    --------
+    >>> size_in("20GB"), size_in("64 MiB"), size_in("1.5k")
+    (20000000000, 67108864, 1500)
+    """
+    match = SIZE.fullmatch(text.strip())
+    size = 0 if match is None else int(float(match[1]) * (1024 if match[3] else 1000) ** UNITS.index(match[2].lower()))
+    if not size:
+        raise ValueError(f"must be a size such as 500MB, 20GB or 64MiB, got {text!r}.")
+    return size
+
+
+def image_in(text: str) -> str:
+    """Return the height and width of images, and their 1 or 3 colors, with an x between them."""
+    sizes = [int(size) if size.isdecimal() else 0 for size in text.lower().split("x")]
+    if min(sizes) < 1 or len(sizes) not in (2, 3) or sizes[2:] not in ([], [1], [3]):
+        raise ValueError(f"must be like 28x28, or 32x32x3 for images in color, got {text!r}.")
+    return "x".join(map(str, sizes))
+
+
+def n_jobs_in(number: int) -> int:
+    """Return how many threads or processes work; 0 is neither such a number nor a number of cores to leave free."""
+    if number == 0:
+        raise ValueError("must not be 0; -1 is for all cores.")
+    return number
+
+
+def at_least_one(text: str) -> int:
+    """Return a number of neighbors."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"must be a whole number of at least 1, got {text!r}.")
+    return int(text)
+
+
+def finite(text: str, *words: str) -> float | str:
+    """Return a number, or one of the words that may take its place."""
+    if text in words:
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"must be {', '.join(words)} or a finite number, got {text!r}.")
+    return number
 
 
 class Missing(StrEnum):
@@ -77,22 +125,26 @@ class Input:
         str | None,
         option(
             "--delimiter",
-            what="The sign between the columns of a CSV or TSV, or comma, semicolon, tab, pipe or space. By default "
-            "covey finds it.",
+            read=delimiter_in,
+            what="The character between the columns of a CSV or TSV, or comma, semicolon, tab, pipe or space. By "
+            "default covey finds it.",
             panel=READING,
         ),
     ] = None
     decimal: Annotated[
         str | None,
         option(
-            "--decimal", what="The sign before the fraction of a number in a CSV or TSV: a comma or a point.",
+            "--decimal",
+            read=decimal_in,
+            what="The character before the fraction of a number in a CSV or TSV: a comma or a point.",
             panel=READING,
         ),
-    ] = None  # fmt: skip
+    ] = None
     encoding: Annotated[
         str | None,
         option(
             "--encoding",
+            read=encoding_in,
             what="The encoding of a text file, such as cp1250, latin-1 or utf-16. By default covey finds it, and says "
             "so if it is not Unicode.",
             panel=READING,
@@ -102,9 +154,10 @@ class Input:
         str | None, option("--sheet", what="The sheet of an Excel file, by default the first.", panel=READING)
     ] = None
     max_unpacked: Annotated[
-        str | None,
+        int | None,
         option(
             OPTION,
+            read=size_in,
             what="How much each packed file (.gz, .xz, .bz2, .zst, .npz, .xlsx, Parquet) may unpack to, such as 500MB "
             f"or 20GB. By default {FREE // 2**20}MiB or {MOST_RATIO} times its size, so that a small file cannot fill "
             "the memory.",
@@ -120,21 +173,51 @@ class Input:
 
     @property
     def dialect(self) -> Dialect:
-        """How the values of the file are written, as far as the user says it."""
-        return Dialect(listed(self.columns), self.delimiter, self.decimal, self.encoding, self.sheet).checked()
+        """How the values of the file are written, where the user says it."""
+        return Dialect(listed(self.columns), self.delimiter, self.decimal, self.encoding, self.sheet)
 
-    def around(self) -> AbstractContextManager[None]:
-        """Let files unpack to as much as the user allows."""
-        return unpacking_at_most(None if self.max_unpacked is None else size_in(self.max_unpacked))
-
-    def check(self) -> None:
-        """Refuse a file that is not there, or whose format nobody knows."""
-        if self.max_unpacked is not None:
-            size_in(self.max_unpacked)
-        _ = self.dialect  # refuses what it cannot be
+    @cached_property
+    def files(self) -> list[str]:
+        """The files of the table; one that is not there is refused."""
         check_there(self.path)
-        if not self.hosts and Path(self.path).is_file():
-            format_of(self.path, self.form)
+        return [self.path]
+
+    @property
+    def format(self) -> Format | None:
+        """The format of the files; None for a log of hosts."""
+        return None if self.hosts else format_of(self.files[0], self.form)
+
+    def check_files(self) -> None:
+        """Refuse files that are not there, and files of no known format."""
+        for path in self.files:
+            if not self.hosts:
+                format_of(path, self.form)
+
+    def unpacking(self) -> AbstractContextManager[None]:
+        """Let files unpack to as much as the user allows."""
+        return unpacking_at_most(self.max_unpacked)
+
+
+@dataclass(frozen=True)
+class ManyFiles(Input):
+    """Where the rows come from, if several files may be one table."""
+
+    more: Annotated[
+        list[str] | None,
+        argument(
+            "MORE",
+            "More files of the same table. Rows are counted through all files, in the order given. A folder stands for "
+            "the tables in it, in the order of their names.",
+        ),
+    ] = None
+
+    @cached_property
+    def files(self) -> list[str]:
+        """The files of the table. A folder stands for the tables in it, and a pattern for what it matches."""
+        if self.hosts:
+            check_there(self.path)
+            return [self.path]
+        return expanded([self.path, *(self.more or ())])
 
 
 @dataclass(frozen=True)
@@ -202,6 +285,7 @@ class Source(Input):
         str | None,
         option(
             "--image",
+            read=image_in,
             what="The numbers of a row are the pixels of an image of this height and width, such as 28x28, or 32x32x3 "
             "in color. Maps and reports show the images. An array of images in .npy or .npz needs no --image.",
             panel=OBJECTS,
@@ -224,8 +308,9 @@ class Source(Input):
         option(
             "--similarity",
             "-s",
-            what=f"How two objects are compared: {SIMILARITIES}; by default cosine; or {OWN} for a function "
-            "of your own, which returns a larger number for closer objects. It is called with two rows as dicts (two "
+            read=similarity_in,
+            what=f"How two objects are compared: {SIMILARITIES}; by default cosine; or {OWN} for a custom "
+            "function, which returns a larger number for closer objects. It is called with two rows as dicts (two "
             "texts with --text, two profiles with --profile, two arrays if columns have no names).",
             panel=OBJECTS,
         ),
@@ -238,50 +323,14 @@ class Source(Input):
     @property
     def image_shape(self) -> list[int] | None:
         """Height and width of the images that the rows are, and 3 if they are in color."""
-        if self.image is None:
-            return None
-        sizes = self.image.lower().split("x")
-        shape = [int(size) if size.isdecimal() else 0 for size in sizes]
-        if min(shape) < 1 or len(shape) not in (2, 3) or shape[2:] not in ([], [1], [3]):
-            raise typer.BadParameter(f"--image must be like 28x28, or 32x32x3 for images in color, got {self.image!r}.")
-        return shape
+        return None if self.image is None else [int(size) for size in self.image.split("x")]
 
-    def check(self) -> None:
-        """Refuse options that would be ignored, that exclude each other, and files that are not there."""
-        about_columns = (
-            self.label,
-            self.feature_names,
-            self.text,
-            self.profile,
-            self.smiles,
-            self.matrix,
-            self.distances,
-            self.id,
-            self.image_shape,
-            self.dialect.given(),
-            self.missing,
-        )
-        if self.hosts and (any(about_columns) or self.path == STANDARD):
-            raise MisuseError(
-                "--hosts takes a log file, and labels by --labels; leave out other options about columns."
-            )
-        if sum(map(bool, (self.feature_names, self.text, self.profile))) > 1:
-            raise MisuseError("--features, --text and --profile exclude each other; pass one of them.")
-        if self.similarity is not None:
-            check_named(self.similarity)
-        if self.similarity in OF_TEXTS and not self.text:
-            raise MisuseError(f"--similarity {self.similarity} compares texts; say which column by --text.")
-        super().check()
-        if self.labels is not None and self.hosts:  # elsewhere it may not be wanted at all, which comes first
+    def check_files(self) -> None:
+        """Refuse files that are not there, those of a custom similarity and of labels among them."""
+        check_function_file(self.similarity)
+        super().check_files()
+        if self.labels is not None:
             check_there(self.labels)
-        is_file = not self.hosts and Path(self.path).is_file()
-        if is_file and self.label is not None and format_of(self.path, self.form) is Format.svmlight:
-            raise MisuseError("the labels of an svmlight file are its first values; leave out --label.")
-
-    def check_labels(self, *, used: bool = False) -> None:
-        """Refuse a table of labels that would be ignored; it is for hosts, and `used` if the command says so."""
-        if self.labels is not None and not (self.hosts or used):
-            raise MisuseError("--labels is for --hosts and --pairs; say which column holds the label by --label.")
 
 
 @dataclass(frozen=True)
@@ -299,25 +348,18 @@ class Replacing:
     force: Annotated[bool, option("--force", "-f", what="Replace files that exist.", panel=RUN)] = False
 
 
-def some_jobs(jobs: int) -> int:
-    """Refuse 0, which is neither a number of threads nor a number of cores to leave free."""
-    if jobs == 0:
-        raise typer.BadParameter("must not be 0; -1 is for all cores.")
-    return jobs
-
-
 @dataclass(frozen=True)
 class Running:
     """How much of the machine is used, and how much is said."""
 
-    jobs: Annotated[
+    n_jobs: Annotated[
         int,
         option(
             "--jobs",
             "-j",
+            read=n_jobs_in,
             what="How many threads or processes work; -1 uses all cores. The result is the same.",
             panel=RUN,
-            callback=some_jobs,
         ),
     ] = -1
     quiet: Annotated[bool, option("--quiet", "-q", what="Show no progress and say nothing but errors.", panel=RUN)] = (
@@ -329,40 +371,7 @@ class Running:
         return not self.quiet
 
     def threads(self) -> AbstractContextManager[Any]:
-        """Let whatever asks joblib for the number of threads inside ``with`` have as many as the user allows."""
+        """Let joblib use as many threads inside ``with`` as the user allows."""
         from joblib import parallel_config
 
-        return parallel_config(n_jobs=self.jobs)
-
-
-def size_in(text: str) -> int:
-    """Return a number of bytes.
-
-    Examples
-    --------
-    >>> size_in("20GB"), size_in("64 MiB"), size_in("1.5k")
-    (20000000000, 67108864, 1500)
-    """
-    found = SIZE.fullmatch(text.strip())
-    size = 0 if found is None else int(float(found[1]) * (1024 if found[3] else 1000) ** UNITS.index(found[2].lower()))
-    if not size:
-        raise MisuseError(f"{OPTION} must be a size such as 500MB, 20GB or 64MiB, got {text!r}.")
-    return size
-
-
-def at_least_one(value: str) -> int:
-    """Return a number of neighbors."""
-    if not value.isdecimal() or int(value) < 1:
-        raise typer.BadParameter(f"-k must be a whole number of at least 1, got {value!r}.")
-    return int(value)
-
-
-def finite(value: str, name: str, words: str) -> float:
-    """Return a number, or refuse the value of the option `name`, which may also be one of the `words`."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise typer.BadParameter(f"{name} must be {words} or a finite number, got {value!r}.")
-    return number
+        return parallel_config(n_jobs=self.n_jobs)

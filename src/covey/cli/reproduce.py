@@ -11,7 +11,7 @@ from covey.cli.typer_dataclasses import argument, option
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class ReproduceOptions(Running):
     """How much is run, and where results go."""
 
     folder: Annotated[
@@ -44,7 +44,7 @@ class Reproduction:
     ] = False
 
 
-def reproduce(reproduction: Reproduction, running: Running) -> None:
+def reproduce(options: ReproduceOptions) -> None:
     """Run the experiments of the paper again, and look at the report.
 
     The folder gets one page that opens offline (report.html), the tables as CSV, the figures as SVG and PNG, and a
@@ -55,16 +55,16 @@ def reproduce(reproduction: Reproduction, running: Running) -> None:
     from covey.experiments.paper import reproduce as experiments
     from covey.storage.atomic import check_folder
 
-    log_to_terminal(running.quiet)
-    check_folder(reproduction.folder)
+    log_to_terminal(quiet=options.quiet)
+    check_folder(options.folder)
     with unfinished("what was finished is kept; run the same command again to go on"):
         page = experiments.reproduce(
-            reproduction.folder,
-            quick=reproduction.quick,
-            seeds=reproduction.seeds,
-            data_home=reproduction.data_home,
-            download=reproduction.download,
-            n_jobs=running.jobs,
-            verbose=running.verbose,
+            options.folder,
+            quick=options.quick,
+            seeds=options.seeds,
+            data_home=options.data_home,
+            download=options.download,
+            n_jobs=options.n_jobs,
+            verbose=options.verbose,
         )
     print(visible(str(page)))

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from covey.cli.errors import MisuseError
 from covey.similarity.names import MIXED, ROWS, STRINGS
 
 OF_TEXTS = STRINGS
@@ -17,8 +16,10 @@ OF_TABLES = MIXED
 """Similarities of rows whose columns may hold numbers, categories and gaps."""
 OF_ROWS = ROWS
 """Similarities of rows of numbers, of profiles, and of texts as TF-IDF vectors."""
+OF_MOLECULES = "jaccard"
+"""The similarity of fingerprints of molecules."""
 OWN = "module:function or path/to/file.py:function"
-"""How a user names a function of their own."""
+"""How a user names a custom function."""
 
 
 def in_words() -> str:
@@ -27,36 +28,40 @@ def in_words() -> str:
     return f"{', '.join(OF_ROWS)}; {tables}; for --text also {', '.join(OF_TEXTS)}"
 
 
-def check_named(similarity: str) -> None:
-    """Refuse a similarity that there is not. Of a function of the user's own, only the file is looked for, if any."""
-    if similarity in (*OF_ROWS, *OF_TABLES, *OF_TEXTS):
-        return
-    place, _, name = similarity.rpartition(":")
-    if not place or not name:
+def similarity_in(text: str) -> str:
+    """Return the name of a similarity, or of a custom function."""
+    place, _, name = text.rpartition(":")
+    if text not in (*OF_ROWS, *OF_TABLES, *OF_TEXTS) and not (place and name):
         known = ", ".join([*OF_ROWS, *OF_TABLES, *OF_TEXTS])
-        raise MisuseError(f"--similarity must be one of {known}, or {OWN} for one of your own, got {similarity!r}.")
+        raise ValueError(f"must be one of {known}, or {OWN} for a custom function, got {text!r}.")
+    return text
+
+
+def check_function_file(similarity: str | None) -> None:
+    """Refuse a custom function in a file that is not there."""
+    place = (similarity or "").rpartition(":")[0]
     if _is_file(place) and not Path(place).is_file():
         raise FileNotFoundError(f"--similarity {similarity}: {place}: no such file.")
 
 
 def is_in_file(similarity: str) -> bool:
-    """Return whether the user has named the file of a function of their own."""
+    """Return whether the user has named the file of a custom function."""
     return _is_file(similarity.rpartition(":")[0])
 
 
 def is_same(similarity: str, other: str) -> bool:
-    """Return whether two texts name the same similarity. A file may be named from another folder the second time."""
+    """Return whether two strings name the same similarity. A file may be named from another folder the second time."""
     return _parts(similarity) == _parts(other)
 
 
 def module_of(similarity: str) -> ModuleType | None:
-    """Return the module of a function of the user's own, if `function_of` has imported it."""
+    """Return the module of a custom function, if `function_of` has imported it."""
     module, name = _parts(similarity)
     return sys.modules.get(module) if name else None
 
 
 def function_of(similarity: str) -> Any:
-    """Return what the library takes as `similarity`: a name as it is, for a function of the user's own that function.
+    """Return what the library takes as `similarity`: a name as it is, for a custom function that function.
 
     The module of that function can be imported by its name afterwards, also in processes that are started for it.
     """

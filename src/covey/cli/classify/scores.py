@@ -1,13 +1,13 @@
-"""The scores of `covey classify`: where the right labels are, and what is said, on one screen for any classes.
+"""The scores of `covey classify`: how often answers agree with the labels that the rows have themselves.
 
-How often answers agree with the labels that the rows have themselves.
-
-1. `Tally` counts, block by block, how many rows of each label got each answer. Only pairs that occur are kept.
-2. `Scores` are made of these counts: accuracy, and the precision, recall and F1 of each class with their means, as
-   scikit-learn's `classification_report` defines them. A rejected row is an answer that no class gets, so that it
-   lowers the recall of its label and no precision.
+1. `Examiner` finds the labels of the rows of a block, and lets a `Tally` count how many rows of each label got each
+   answer. Only pairs that occur take memory.
+2. `Scores` are made of these counts by scikit-learn, each pair with its count as weight. A rejected row is an answer
+   that no class gets, so that it lowers the recall of its label and no precision.
+3. `show_scores` prints them on one screen, however many classes there are.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.arrays import Integers
-from covey.cli.files.block import Block, name_of
+from covey.cli.classify.options import ClassifyOptions
+from covey.cli.files.block import STANDARD, Block, name_of
 from covey.cli.files.columns import require_columns
+from covey.cli.model_file import Model
 from covey.cli.terminal import say, show, width
 from covey.runtime.libraries import require
 from covey.runtime.wording import several, shortened, some_of
+from covey.storage.atomic import whole
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,11 @@ class Scores:
         A row may well have the label that rejected rows get: then this answer is right.
         """
         known = {*self.classes, self.unknown}
-        found: Counter[str] = Counter()
+        strange: Counter[str] = Counter()
         for (label, _), n in self.counts.items():
             if label not in known:
-                found[label] += n
-        return found
+                strange[label] += n
+        return strange
 
     @property
     def n_strange_rejected(self) -> int:
@@ -146,30 +148,42 @@ class Scores:
     @cached_property
     def by_class(self) -> dict[str, ClassScores]:
         """The scores of each label."""
-        rows, given = Counter[str](), Counter[str]()
-        for (label, answer), n in self.counts.items():
-            rows[label] += n
-            given[answer] += n
-        return {
-            label: _class_scores(self.counts.get((label, label), 0), rows[label], given[label]) for label in self.labels
-        }
+        columns = self._measured(None)
+        return {label: ClassScores(*own) for label, own in zip(self.labels, zip(*columns, strict=True), strict=True)}
 
-    @property
+    @cached_property
     def mean(self) -> ClassScores:
         """The means over classes: each class counts the same (scikit-learn's macro average)."""
-        return self._mean(np.ones(len(self.labels), dtype=np.int64))
+        precision, recall, f1, _ = self._measured("macro")
+        return ClassScores(precision, recall, f1, self.n_rows)
 
-    @property
+    @cached_property
     def weighted_mean(self) -> ClassScores:
         """The means over classes, weighted by the number of rows (scikit-learn's weighted average)."""
-        return self._mean(np.array([own.rows for own in self.by_class.values()], dtype=np.int64))
+        precision, recall, f1, _ = self._measured("weighted")
+        return ClassScores(precision, recall, f1, self.n_rows)
+
+    def _measured(self, average: str | None) -> list[Any]:
+        """Return precision, recall, F1 and the number of rows, of each label or on average."""
+        from sklearn.metrics import precision_recall_fscore_support
+
+        if not self.counts:
+            return [[]] * 4 if average is None else [0.0] * 4
+        measured = precision_recall_fscore_support(
+            *zip(*self.counts, strict=True),
+            labels=self.labels,
+            average=average,
+            sample_weight=list(self.counts.values()),
+            zero_division=0,
+        )
+        return [measure.tolist() if average is None else measure for measure in measured]
 
     def confusions(self) -> list[tuple[str, str, int]]:
         """Return label, answer and number of rows where both differ, most rows first; rejected rows are left out."""
         wrong = [
             (label, answer, n) for (label, answer), n in self.counts.items() if answer not in (label, self.unknown)
         ]
-        return sorted(wrong, key=lambda found: (-found[2], found[:2]))
+        return sorted(wrong, key=lambda confusion: (-confusion[2], confusion[:2]))
 
     @property
     def answers(self) -> list[str]:
@@ -200,22 +214,6 @@ class Scores:
     def _total(self, counts: Callable[[str, str], bool]) -> int:
         return sum(n for (label, answer), n in self.counts.items() if counts(label, answer))
 
-    def _mean(self, weights: Integers) -> ClassScores:
-        own = self.by_class.values()
-        if not weights.sum():
-            return ClassScores(0.0, 0.0, 0.0, self.n_rows)
-        precision, recall, f1 = (
-            float(np.average([getattr(scores, name) for scores in own], weights=weights))
-            for name in ("precision", "recall", "f1")
-        )
-        return ClassScores(precision, recall, f1, self.n_rows)
-
-
-def _class_scores(n_right: int, n_rows: int, n_given: int) -> ClassScores:
-    return ClassScores(
-        n_right / max(n_given, 1), n_right / max(n_rows, 1), 2 * n_right / max(n_rows + n_given, 1), n_rows
-    )
-
 
 def _averages(mean: ClassScores) -> dict[str, float]:
     return {"precision": mean.precision, "recall": mean.recall, "f1": mean.f1}
@@ -236,12 +234,8 @@ class Examiner:
 
     Parameters
     ----------
-    made_of : str or None
-        The path of the data that the model was made of.
-    made_with : str or None
-        The column that held their labels.
-    classes : list of str
-        The labels that the model knows.
+    model : Model
+        It knows the data that it was made of, the column that held their labels, and these labels.
     label : str or None
         The column that holds the labels, if it is another than the model was made with.
     unknown : str
@@ -250,17 +244,9 @@ class Examiner:
         Whether rows without such a column are refused.
     """
 
-    def __init__(
-        self,
-        made_of: str | None,
-        made_with: str | None,
-        classes: list[str],
-        *,
-        label: str | None,
-        unknown: str,
-        must_score: bool,
-    ) -> None:
-        self._made_of, self._made_with, self._classes = made_of, made_with, classes
+    def __init__(self, model: Model, *, label: str | None, unknown: str, must_score: bool) -> None:
+        self._made_of, self._made_with = model.data, model.recipe.settings.label
+        self._classes = model.classifier.classes_.astype(str).tolist()
         self._label, self._unknown, self._must_score = label, unknown, must_score
         self._tally = Tally()
         self._path: str | None = None
@@ -299,7 +285,7 @@ class Examiner:
 
     @property
     def knows_the_rows(self) -> bool:
-        """Whether the model was made of these rows, as far as the names of files tell."""
+        """Whether the model was made of these rows, going by the names of files."""
         if self._path is None or self._made_of is None:
             return False
         return Path(self._made_of).resolve() == Path(self._path).resolve()
@@ -307,6 +293,18 @@ class Examiner:
     def scores(self) -> Scores:
         """Return the scores of all answers so far."""
         return Scores(dict(self._tally.counts), self._tally.n_without, self._unknown, self._classes)
+
+
+def write_scores(options: ClassifyOptions, examiner: Examiner) -> None:
+    """Write the scores as JSON."""
+    values = {"data": options.files[0], "model": options.model, **examiner.scores().as_values()}
+    text = json.dumps(values, indent=2)
+    path = str(options.scores)
+    if path == STANDARD:
+        print(text)
+        return
+    with whole(path) as temporary:
+        temporary.write_text(f"{text}\n", encoding="utf-8")
 
 
 def say_scores(examiner: Examiner) -> None:
@@ -409,10 +407,10 @@ def _show_confusions(scores: Scores) -> None:
             say("rows with each label (down) and answer (across):")
             show(["", *titles], [[name, *row] for name, row in zip(names, cells, strict=True)], to_error=True)
             return
-    found = scores.confusions()
-    if not found:
+    confusions = scores.confusions()
+    if not confusions:
         return
-    more = "" if len(found) <= MOST_CONFUSIONS else f" ({MOST_CONFUSIONS} of {len(found):,}; --scores writes all)"
-    say(f"most confused{more}:")
-    for label, answer, n in found[:MOST_CONFUSIONS]:
+    some = f" ({MOST_CONFUSIONS} of {len(confusions):,}; --scores writes all)"
+    say(f"most confused{some if len(confusions) > MOST_CONFUSIONS else ''}:")
+    for label, answer, n in confusions[:MOST_CONFUSIONS]:
         say(f"  {shortened(label)} was taken for {shortened(answer)} in {several(n, 'row')}.")

@@ -1,18 +1,21 @@
-"""What `covey compare` has found: what is recommended, the page of the report, and all numbers in CSV and JSON."""
+"""The results of `covey compare`: the page of the report, and all numbers in CSV and JSON."""
 
 import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from covey.cli.compare.advice import Advice, Chosen, sections
-from covey.cli.compare.similarities import Tried, Way, section
+from covey.cli.compare.advice import Advice
+from covey.cli.compare.methods import Methods
+from covey.cli.compare.similarities import Trials, Way, section
 from covey.displays.report import Report
+from covey.experiments import confusions, curves, figures, tables
 from covey.experiments.names import ALL
 from covey.experiments.runner import report
-from covey.experiments.specs import Problem
+from covey.experiments.specs import Problem, Spec
 from covey.experiments.tables import Row
 from covey.storage.atomic import whole
 
@@ -21,8 +24,8 @@ SIMILARITIES, METHODS = "similarities", "methods"
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What a comparison has found.
+class CompareResult:
+    """What a comparison comes to.
 
     Attributes
     ----------
@@ -32,7 +35,7 @@ class Compared:
         How many rows took part, and in how many folds they were cut.
     way : Way
         How the objects were compared.
-    tried : Tried or None
+    trials : Trials or None
         The ways that were tried, if the user has named none.
     methods : sequence of Row
         How well each method did.
@@ -50,7 +53,7 @@ class Compared:
     n_rows: int
     n_folds: int
     way: Way
-    tried: Tried | None
+    trials: Trials | None
     methods: Sequence[Row]
     left_out: Sequence[str]
     chance: float
@@ -74,7 +77,7 @@ class Compared:
 
     def lines(self) -> list[dict[str, Any]]:
         """Return a line for each way that was tried and for each method."""
-        trials = [] if self.tried is None else self.tried.ways
+        trials = [] if self.trials is None else self.trials.ways
         return [
             *(_line(SIMILARITIES, row, way, way == self.way) for way, row in trials),
             *(_line(METHODS, row, self.way, row.method == self.recommended) for row in self.methods),
@@ -110,20 +113,20 @@ class Compared:
         page: Path,
         name: str,
         problem: Problem,
-        chosen: Chosen,
+        methods: Methods,
         folder: Path,
         opening: Sequence[str],
         **running: Any,
     ) -> None:
-        """Write the report on the chosen methods, whose records are in a folder; it calls the problem by its name."""
+        """Write the report on the methods, whose records are in a folder; it calls the problem by its name."""
         looked_at = self.recommended or self.best
-        options: Any = {"problems": {name: problem}, "methods": chosen.methods, **running}
+        options: Any = {"problems": {name: problem}, "methods": methods.by_name, **running}
         summary = [*opening, *self.remarks]
         title = f"{name}: representatives compared"
-        specs = sections(name, chosen, looked_at, self.recommended)
-        made = report(folder, specs, title=title, summary=summary, seeds=self.n_folds, **options)
-        trials = [] if self.tried is None else [section(self.tried, self.n_folds)]
-        Report(title, summary, [*made.sections, *trials], self.advice.verdict).write_page(page)
+        specs = sections(name, methods, looked_at, self.recommended)
+        page_of_methods = report(folder, specs, title=title, summary=summary, seeds=self.n_folds, **options)
+        trials = [] if self.trials is None else [section(self.trials, self.n_folds)]
+        Report(title, summary, [*page_of_methods.sections, *trials], self.advice.verdict).write_page(page)
 
 
 def _line(stage: str, row: Row, way: Way, chosen: bool) -> dict[str, Any]:
@@ -149,3 +152,35 @@ def _line(stage: str, row: Row, way: Way, chosen: bool) -> dict[str, Any]:
         "folds": row.n_seeds,
         "chosen": chosen,
     }
+
+
+def sections(name: str, methods: Methods, looked_at: str, recommended: str | None) -> list[Spec]:
+    """Return the sections of the report on the problem `name`; one of the methods is looked at more closely."""
+    one, names, beside = (looked_at,), tuple(methods.by_name), methods.beside(looked_at)
+    with_all = tuple(dict.fromkeys((looked_at, *(method for method in names if method == ALL))))
+    first_fold = "Selected to answer for the first fold, each with the number of objects that it stands for."
+    some = "" if len(beside) == len(names) else f" Of all k, only {methods.candidates[looked_at].k} is shown."
+    note = (
+        f"Means over clusters, then over folds, ± the standard deviation over folds. {tables.MEASURED} Sharpening also "
+        "compares objects of different clusters, so that its scan rate can be above 1."
+    )
+    size = f"Up and to the left is better: the same quality with fewer objects. {curves.ERRORS} {curves.CHANCE}"
+    evaluations = f"Up and to the left is better: the same quality with fewer evaluations. {curves.ERRORS}"
+    by_size = partial(curves.quality_against_size, marked=recommended)
+    by_evaluations = partial(curves.quality_against_evaluations, marked=recommended)
+    table = partial(tables.methods_table, marked=recommended)
+    confused = "The largest first; all folds are counted together, so each object is asked about once."
+    heat = "A color means the same share in every report."
+    ranked = f"{figures.RANKED}{some}"
+    ordered = "Means over folds, ± the standard deviation over folds; the clusters that are hardest to tell come first."
+    return [
+        Spec("Quality against size", size, by_size, (name,), names),
+        Spec("All methods", note, table, (name,), names),
+        Spec(f"What {looked_at} confuses", confused, confusions.largest_confusions, (name,), one),
+        Spec("Confusion matrix", heat, confusions.confusion_matrices, (name,), one),
+        Spec("Representatives to look at", first_fold, figures.galleries, (name,), one, seeds=1),
+        Spec("What small selections can do", "", curves.quality_by_budget, (name,), names, folded=True),
+        Spec("Quality against evaluations", evaluations, by_evaluations, (name,), names, folded=True),
+        Spec("By cluster", ordered, tables.by_cluster, (name,), with_all, folded=True),
+        Spec("Critical differences", ranked, figures.critical_differences, (name,), beside, folded=True),
+    ]

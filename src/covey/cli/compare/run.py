@@ -1,6 +1,6 @@
 """A comparison on the rows of a file: which of them take part, how they are compared, and the fits that are done.
 
-1. `enter` reads the rows and leaves out clusters that are too small for a cross-validation.
+1. `set_up` reads the rows and leaves out clusters that are too small for a cross-validation.
 2. `choose_similarity` tries the ways to compare them, unless the user has said how.
 3. `run_methods` cross-validates the methods, within a limit of time if there is one.
 """
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.compare.advice import USUAL_K, Chosen
-from covey.cli.compare.similarities import TRIAL_SEED, Tried, Way, is_said, sample, ways_for
+from covey.cli.compare.methods import USUAL_K, Methods
+from covey.cli.compare.similarities import TRIAL_SEED, Trials, Way, is_said, sample, ways_for
 from covey.cli.objects.load import ONE_CLUSTER, Loaded, prepare, read_rows
 from covey.cli.options import Source
 from covey.cli.terminal import say
@@ -40,14 +40,14 @@ LONG = 60.0
 
 
 @dataclass(frozen=True, eq=False)
-class Contest:
+class Setup:
     """The rows that a comparison is made on, and how they are compared.
 
     Attributes
     ----------
     source : Source
         The options that ask for these rows, compared so.
-    asked : Source
+    row_source : Source
         The same, with the columns that a log of hosts gets on the way.
     loaded : Loaded
     rows : int array
@@ -55,17 +55,17 @@ class Contest:
     n_folds : int
     remarks : sequence of str
         Which rows do not take part, and which ways to compare could not be tried.
-    tried : Tried or None
+    trials : Trials or None
         The ways to compare that were tried, if the user has named none.
     """
 
     source: Source
-    asked: Source
+    row_source: Source
     loaded: Loaded
     rows: NDArray[np.intp]
     n_folds: int
     remarks: Sequence[str] = ()
-    tried: Tried | None = None
+    trials: Trials | None = None
 
     @property
     def name(self) -> str:
@@ -101,41 +101,41 @@ class Contest:
         return cross_validation(self.loaded, self.rows, self.n_folds)
 
 
-def enter(source: Source, n_folds: int, verbose: bool) -> Contest:
+def set_up(source: Source, n_folds: int, *, verbose: bool) -> Setup:
     """Read the rows. Clusters that are too small for a cross-validation are left out with a warning."""
-    block, asked = read_rows(source, verbose=verbose)
-    loaded = prepare(block, asked, verbose=verbose, warn=is_said(source))
+    block, row_source = read_rows(source, verbose=verbose)
+    loaded = prepare(block, row_source, verbose=verbose, warn=is_said(source))
     rows, remark = large_enough(loaded.labels, n_folds)
     remarks = [] if remark is None else [remark]
     for sentence in remarks:
         logger.warning("%s", sentence)
-    return Contest(source, asked, loaded, rows, n_folds, remarks)
+    return Setup(source, row_source, loaded, rows, n_folds, remarks)
 
 
-def choose_similarity(contest: Contest, folder: Path, until: float | None, **running: Any) -> Contest:
-    """Return the contest under the similarity that suits it best, unless the user has said how to compare objects."""
-    source, asked, loaded = contest.source, contest.asked, contest.loaded
+def choose_similarity(setup: Setup, folder: Path, until: float | None, **running: Any) -> Setup:
+    """Return the setup under the similarity that suits it best, unless the user has said how to compare objects."""
+    source, row_source, loaded = setup.source, setup.row_source, setup.loaded
     if is_said(source):
-        return contest
+        return setup
     ways = ways_for(loaded)
     if ways and running["verbose"]:
         say(f"trying {len(ways)} similarities: {'; '.join(map(str, ways))}.")
-    tried = _try(contest, ways, folder, until, **running) if ways else None
-    objects = loaded.objects  # not scaled: nobody has asked for it
-    missed = [str(way) for way in ways if tried is None or way not in dict(tried.ways)]
+    trials = _try(setup, ways, folder, until, **running) if ways else None
+    objects = loaded.objects  # not scaled: --scale was not passed
+    missed = [str(way) for way in ways if trials is None or way not in dict(trials.ways)]
     late = [f"Similarities that could not be tried in time: {'; '.join(missed)}."] if missed else []
-    if tried is not None:
-        source, asked = tried.best.of(source), tried.best.of(asked)
-        loaded = prepare(loaded.block, asked, verbose=running["verbose"], warn=False)
-    remarks = [*contest.remarks, *late]
-    contest = replace(contest, source=source, asked=asked, loaded=loaded, tried=tried, remarks=remarks)
+    if trials is not None:
+        source, row_source = trials.best.of(source), trials.best.of(row_source)
+        loaded = prepare(loaded.block, row_source, verbose=running["verbose"], warn=False)
+    remarks = [*setup.remarks, *late]
+    setup = replace(setup, source=source, row_source=row_source, loaded=loaded, trials=trials, remarks=remarks)
     if ways and running["verbose"]:
         for remark in late:
             say(remark)
-        best = ", which did best" if tried is not None and len(tried.ways) > 1 else ""
-        say(f"methods are compared under {contest.way}{best}.")
+        best = ", which did best" if trials is not None and len(trials.ways) > 1 else ""
+        say(f"methods are compared under {setup.way}{best}.")
     loaded.recipe.warn(objects, asked_for=source.feature_names, scaled=True)  # scaling has been tried
-    return contest
+    return setup
 
 
 def large_enough(labels: NDArray[Any], n_folds: int) -> tuple[NDArray[np.intp], str | None]:
@@ -171,22 +171,23 @@ def cross_validation(loaded: Loaded, rows: NDArray[np.intp] | None, n_folds: int
 
     used = np.arange(len(loaded.labels)) if rows is None else rows
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    cut = [(used[kept], used[asked]) for kept, asked in folds.split(np.zeros(used.size), loaded.labels[used])]
+    cut = [(used[rows], used[others]) for rows, others in folds.split(np.zeros(used.size), loaded.labels[used])]
 
     def split(seed: int, data_home: Any) -> Split:
-        kept, asked = cut[seed]
-        X, queries = loaded.recipe.split(loaded.objects, kept, asked)
-        return Split(X, loaded.labels[kept], queries, loaded.labels[asked], kept, asked)
+        represented, classified = cut[seed]
+        X, queries = loaded.recipe.split(loaded.objects, represented, classified)
+        labels = loaded.labels
+        return Split(X, labels[represented], queries, labels[classified], represented, classified)
 
     return Problem(split, similarity=loaded.similarity, card=loaded.card)
 
 
-def _try(contest: Contest, ways: Sequence[Way], folder: Path, until: float | None, **running: Any) -> Tried | None:
+def _try(setup: Setup, ways: Sequence[Way], folder: Path, until: float | None, **running: Any) -> Trials | None:
     """Cross-validate each way on a sample of the rows, at most until a time; None if none of them was done by then."""
-    n_folds = contest.n_folds
-    sampled = sample(contest.loaded.labels, contest.rows, n_folds)
-    block = contest.loaded.block.take(sampled)
-    prepared = {str(way): prepare(block, way.of(contest.asked), verbose=False, warn=False) for way in ways}
+    n_folds = setup.n_folds
+    sampled = sample(setup.loaded.labels, setup.rows, n_folds)
+    block = setup.loaded.block.take(sampled)
+    prepared = {str(way): prepare(block, way.of(setup.row_source), verbose=False, warn=False) for way in ways}
     problems = {name: cross_validation(own, None, n_folds, TRIAL_SEED) for name, own in prepared.items()}
     method = crs_name(USUAL_K)
     groups = [[Trial(name, method, fold) for fold in range(n_folds)] for name in problems]
@@ -196,7 +197,7 @@ def _try(contest: Contest, ways: Sequence[Way], folder: Path, until: float | Non
     records = run(folder, [fit for group in done for fit in group], **options)
     found = {row.problem: row for row in summarise(records, {})}
     tried = [(way, found[str(way)]) for way in ways if str(way) in found]
-    return Tried(tried, sampled.size) if tried else None
+    return Trials(tried, sampled.size) if tried else None
 
 
 @dataclass(frozen=True)
@@ -211,35 +212,35 @@ class Late:
         """All of them."""
         return [*self.begun, *self.not_tried]
 
-    def said(self, chosen: Chosen, time_limit: str | None) -> list[str]:
+    def remarks(self, methods: Methods, time_limit: str | None) -> list[str]:
         """Say which they are, every one of them; nothing if all methods are done."""
-        told = [
-            f"{words}: {chosen.described(names)}."
+        sentences = [
+            f"{words}: {methods.described(names)}."
             for words, names in (("Begun, but not finished", self.begun), ("Not tried", self.not_tried))
             if names
         ]
-        if not told:
+        if not sentences:
             return []
         kept = "What was finished is kept; the same command with --force goes on."
-        return [" ".join([f"--time-limit {time_limit} was too short for all methods.", *told, kept])]
+        return [" ".join([f"--time-limit {time_limit} was too short for all methods.", *sentences, kept])]
 
 
 def run_methods(
-    contest: Contest, chosen: Chosen, folder: Path, until: float | None, **running: Any
+    setup: Setup, methods: Methods, folder: Path, until: float | None, **running: Any
 ) -> tuple[list[TrialRecord], Late]:
     """Cross-validate the methods; return the records of those that are done, and which others there was no time for.
 
     Without a time `until` which work may go on, all are done.
     """
-    n_folds = contest.n_folds
-    options: Any = {"problems": {contest.name: contest.problem}, "methods": chosen.methods, **running}
-    folds = {method: [Trial(contest.name, method, fold) for fold in range(n_folds)] for method in chosen.methods}
+    n_folds = setup.n_folds
+    options: Any = {"problems": {setup.name: setup.problem}, "methods": methods.by_name, **running}
+    folds = {method: [Trial(setup.name, method, fold) for fold in range(n_folds)] for method in methods.by_name}
     completions = dict.fromkeys(folds, Completion.DONE)
     if until is None:
         _run_first_fold(folder, folds, n_folds, options)
     else:
-        order = chosen.in_order(contest.sizes, n_folds)
-        kinds = [chosen.methods[name].curve or name for name in order]
+        order = methods.in_order(setup.sizes, n_folds)
+        kinds = [methods.by_name[name].curve or name for name in order]
         found = run_within(folder, [folds[method] for method in order], until, kinds=kinds, **options)
         completions |= dict(zip(order, found, strict=True))
         if Completion.DONE not in completions.values():

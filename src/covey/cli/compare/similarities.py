@@ -1,4 +1,4 @@
-"""Which similarity suits the objects, and whether to scale their columns: `covey compare` tries it, if nobody says.
+"""Which similarity suits the objects, and whether to scale their columns, if no option of `covey compare` says it.
 
 1. `WAYS` lists the ways to compare objects that are worth a try for each kind of objects.
 2. Each of them is cross-validated with CRS on a sample, in folds of their own.
@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.compare.advice import USUAL_K
+from covey.cli.compare.methods import USUAL_K
 from covey.cli.files.block import Block
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Source
@@ -29,8 +29,7 @@ SAMPLED = 2000
 each of 5 folds, the standard error of an accuracy of .9 is below .01."""
 SHORT = 100
 """Up to how many characters, on average, texts are also compared as strings. Names and titles are shorter. In long
-texts the order of letters says little, and the time grows with the square of the length. No measurement is on
-record."""
+texts the order of letters says little, and the time grows with the square of the length."""
 TRIAL_SEED = 1
 """The seed of the folds and the sample of trials. The methods are compared with the folds of seed 0."""
 
@@ -150,7 +149,7 @@ def ways_for(loaded: Prepared) -> list[Way]:
 
 
 def sample(labels: NDArray[Any], rows: NDArray[np.intp], n_folds: int) -> NDArray[np.intp]:
-    """Return about `SAMPLED` of the rows, ascending: as many of each cluster, as far as it has them.
+    """Return about `SAMPLED` of the rows, ascending: as many of each cluster, if it has them.
 
     If there are very many clusters, some of them are left out, because each needs a row for each fold.
     """
@@ -165,7 +164,7 @@ def sample(labels: NDArray[Any], rows: NDArray[np.intp], n_folds: int) -> NDArra
 
 
 @dataclass(frozen=True)
-class Tried:
+class Trials:
     """How well each way did, and on how many rows. A way that took too long is not among them."""
 
     ways: Sequence[tuple[Way, Row]]
@@ -177,17 +176,17 @@ class Tried:
         return max(self.ways, key=lambda own: own[1].f1)[0]
 
 
-def section(tried: Tried, n_folds: int) -> Section:
-    """Return the section of the report about the similarities that were tried."""
+def section(trials: Trials, n_folds: int) -> Section:
+    """Return the section of the report about the similarities that were trials."""
     best = (
-        f"All else is under the best one, {tried.best}. Because the same rows chose it, the other scores flatter it a "
+        f"All else is under the best one, {trials.best}. Because the same rows chose it, the other scores flatter it a "
     )
     best += "little."
-    only = f"There was time for no more than {tried.best}, which all else is under."
+    only = f"There was time for no more than {trials.best}, which all else is under."
     note = (
         f"Nobody said how to compare the objects, so each of these similarities was tried: {crs_name(USUAL_K)} on "
-        f"{tried.n_rows} rows, cross-validated in {n_folds} folds that are used for nothing else. "
-        f"{best if len(tried.ways) > 1 else only} ± is the standard deviation over folds."
+        f"{trials.n_rows} rows, cross-validated in {n_folds} folds that are used for nothing else. "
+        f"{best if len(trials.ways) > 1 else only} ± is the standard deviation over folds."
     )
     columns = [
         TableColumn("similarity"),
@@ -198,7 +197,7 @@ def section(tried: Tried, n_folds: int) -> Section:
     columns += [TableColumn("selected, %", ".2f"), TableColumn("scan rate", ".3f")]
     lines = [
         (str(way), (row.f1, row.f1_spread), row.precision, row.recall, row.percentage, row.scan_rate)
-        for way, row in tried.ways
+        for way, row in trials.ways
     ]
-    marked = [way for way, _ in tried.ways].index(tried.best)
+    marked = [way for way, _ in trials.ways].index(trials.best)
     return Section("Similarities", note, (Table("similarities", columns, lines, marked=marked),), folded=True)

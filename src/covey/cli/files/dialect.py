@@ -1,11 +1,8 @@
 """The dialect of a file: delimiter, decimal separator, encoding and the like."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from io import BytesIO, TextIOWrapper
-from typing import Self
-
-from covey.cli.errors import MisuseError
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
 """Words for delimiters that are hard to type."""
@@ -40,36 +37,33 @@ class Dialect:
     sheet: str | None = None
     numbered: bool = False
 
-    def checked(self) -> Self:
-        """Return this dialect with words replaced by what they stand for; refuse what makes no sense."""
-        delimiter, decimal = self.delimiter, self.decimal
-        if delimiter is not None:
-            delimiter = DELIMITERS.get(delimiter.lower(), delimiter)
-            if len(delimiter) != 1 or delimiter in '"\r\n' or delimiter.isalnum():
-                known = ", ".join(name for name in DELIMITERS if name.isalpha())
-                raise MisuseError(f"--delimiter must be one character, or one of {known}, got {delimiter!r}.")
-        if decimal is not None:
-            decimal = DECIMALS.get(decimal)
-            if decimal is None:
-                raise MisuseError(f"--decimal must be a comma or a point, got {self.decimal!r}.")
-            if delimiter == decimal:
-                raise MisuseError(f"--delimiter and --decimal must be different characters, got {decimal!r} as both.")
-        if self.encoding is not None and not _is_encoding(self.encoding):
-            raise MisuseError(
-                f"--encoding must be the name of an encoding, such as utf-8, utf-16, cp1250 or latin-1, got "
-                f"{self.encoding!r}."
-            )
-        return replace(self, delimiter=delimiter, decimal=decimal)
-
     def given(self) -> list[str]:
         """Return the names of what the user has said."""
         return [field.name for field in fields(self) if getattr(self, field.name)]
 
 
-def _is_encoding(name: str) -> bool:
-    """Return whether a name is that of an encoding of texts."""
+def delimiter_in(text: str) -> str:
+    """Return the character that a delimiter, or a word for it, stands for."""
+    delimiter = DELIMITERS.get(text.lower(), text)
+    if len(delimiter) != 1 or delimiter in '"\r\n' or delimiter.isalnum():
+        known = ", ".join(name for name in DELIMITERS if name.isalpha())
+        raise ValueError(f"must be one character, or one of {known}, got {delimiter!r}.")
+    return delimiter
+
+
+def decimal_in(text: str) -> str:
+    """Return the character that stands before the fraction of a number."""
+    if text not in DECIMALS:
+        raise ValueError(f"must be a comma or a point, got {text!r}.")
+    return DECIMALS[text]
+
+
+def encoding_in(text: str) -> str:
+    """Return the name of an encoding of texts."""
     try:
-        TextIOWrapper(BytesIO(), encoding=name)  # refuses codecs that make bytes of bytes
-    except (LookupError, ValueError):
-        return False
-    return True
+        TextIOWrapper(BytesIO(), encoding=text)  # refuses codecs that make bytes of bytes
+    except (LookupError, ValueError) as error:
+        raise ValueError(
+            f"must be the name of an encoding, such as utf-8, utf-16, cp1250 or latin-1, got {text!r}."
+        ) from error
+    return text

@@ -3,12 +3,10 @@
 These checks come before the work, and before any library is imported that takes time.
 """
 
-import sys
 from collections.abc import Sequence
 from glob import glob, has_magic
 from pathlib import Path
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import STANDARD
 from covey.cli.files.formats import Format, format_of
 from covey.storage.atomic import check_target
@@ -45,6 +43,7 @@ def _expanded(text: str) -> list[str]:
         if not found:
             raise FileNotFoundError(f"{text}: no file has such a name.")
         return found
+    check_there(text)
     return [text]
 
 
@@ -80,12 +79,10 @@ def may_write(path: str, *, force: bool) -> None:
     check_target(path)
 
 
-def check_standard_model(rows: str) -> None:
-    """Refuse to write a model to standard output if rows go there, too, or if a person looks at it."""
-    if rows == STANDARD:
-        raise MisuseError("--model - takes all of standard output; write the rows to a file by --out.")
-    if sys.stdout.isatty():
-        raise MisuseError("a model is no text to look at; send standard output to a file or to another command.")
+def names_one_file_twice(paths: Sequence[str]) -> bool:
+    """Return whether two of the paths are one file. Standard output is not a file."""
+    files = [Path(path).resolve() for path in paths if path != STANDARD]
+    return len(set(files)) < len(files)
 
 
 def check_output(path: str, form: str | None, *, as_table: bool, force: bool) -> Format:

@@ -12,7 +12,7 @@ from covey.cli.files.columns import Evidence, evidence_of, require_columns, vect
 from covey.cli.objects.recipe import Recipe, Settings
 from covey.cli.objects.registry import recipe_of
 from covey.cli.options import Source
-from covey.cli.similarity_option import OF_ROWS, OF_TABLES
+from covey.cli.similarity_option import OF_MOLECULES, OF_ROWS, OF_TABLES
 from covey.displays.images import is_image
 from covey.runtime.wording import some_of
 
@@ -26,8 +26,8 @@ Survey = Callable[[Sequence[str]], dict[str, Evidence]]
 """A function that returns, for each of the named columns, whether it holds numbers."""
 
 
-DEFAULT, OF_MOLECULES = "cosine", "jaccard"
-"""The similarity of objects if the user names none, and that of fingerprints of molecules."""
+DEFAULT = "cosine"
+"""The similarity of objects if the user names none."""
 
 
 def similarity_of(source: Source) -> str:
@@ -80,8 +80,6 @@ def _with_names(block: Block, source: Source, survey: Survey, aside: Sequence[st
     one, square = source.text or source.profile, _square_kind(source)
     if one:
         require_columns(frame, [one], block.path)
-        if similarity in OF_TABLES:
-            raise MisuseError(f"--similarity {similarity} compares columns; leave out --text and --profile.")
         return Settings("text" if source.text else "profile", [one], similarity, **kept)
     asked = list(dict.fromkeys(source.feature_names))
     require_columns(frame, asked, block.path)
@@ -104,13 +102,6 @@ def _with_names(block: Block, source: Source, survey: Survey, aside: Sequence[st
 
 def _molecules(block: Block, source: Source, column: str, kept: Any) -> Settings:
     """Choose for a column of molecules."""
-    if source.feature_names or source.text or source.profile or source.scale or _square_kind(source):
-        raise MisuseError("--smiles compares one column of molecules; leave out other options about what is compared.")
-    if source.similarity not in (None, OF_MOLECULES):
-        raise MisuseError(
-            f"--smiles compares fingerprints by {OF_MOLECULES}, got --similarity {source.similarity}; leave it out, or "
-            "pass --text in place of --smiles to compare SMILES as texts."
-        )
     require_columns(block.frame, [column], block.path)
     return Settings("molecules", [column], OF_MOLECULES, **kept)
 

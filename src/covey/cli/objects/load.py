@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from covey.cli.errors import about
 from covey.cli.files.block import Block
 from covey.cli.files.columns import check_filled, column_of, require_columns
-from covey.cli.files.formats import Format, format_of
+from covey.cli.files.formats import Format
 from covey.cli.files.parquet import parts_of
 from covey.cli.files.reading import read
 from covey.cli.objects.infer import choose
@@ -78,20 +78,18 @@ class Loaded:
         return self.recipe.images(self.block, self.objects)
 
 
-def load(source: Source, *, verbose: bool, more: Sequence[str] = (), aside: Sequence[str] = ()) -> Loaded:
+def load(source: Source, *, verbose: bool, aside: Sequence[str] = ()) -> Loaded:
     """Read the rows that the options name and make labelled objects of them.
 
-    `more` are files of the same table, and `aside` columns that are only compared if the options name them.
+    The columns `aside` are only compared if the options name them.
     """
-    block, asked = read_rows(source, verbose=verbose, more=more)
+    block, asked = read_rows(source, verbose=verbose)
     return prepare(block, asked, verbose=verbose, aside=aside)
 
 
-def read_rows(source: Source, *, verbose: bool, more: Sequence[str] = ()) -> tuple[Block, Source]:
+def read_rows(source: Source, *, verbose: bool) -> tuple[Block, Source]:
     """Return the rows that the options name, and the options that name their columns."""
-    if source.hosts:
-        return _labelled_hosts(source, verbose=verbose)
-    return _table(source, verbose=verbose, more=more), source
+    return _labelled_hosts(source, verbose=verbose) if source.hosts else (_table(source, verbose=verbose), source)
 
 
 def prepare(block: Block, source: Source, *, verbose: bool, aside: Sequence[str] = (), warn: bool = True) -> Loaded:
@@ -132,12 +130,13 @@ def row_names(block: Block, recipe: Recipe) -> list[str] | None:
     return ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
 
 
-def _table(source: Source, *, verbose: bool, more: Sequence[str]) -> Block:
-    """Return the rows of a table or matrix, which may have more files."""
-    if more and format_of(source.path, source.form) is Format.parquet:
-        parts_of([source.path, *more], source.form)  # refuses columns whose types differ
+def _table(source: Source, *, verbose: bool) -> Block:
+    """Return the rows of a table or matrix, which may have several files."""
+    path, *more = source.files
+    if more and source.format is Format.parquet:
+        parts_of(source.files, source.form)  # refuses columns whose types differ
     options: Any = {"labels": source.label, "dialect": source.dialect, "verbose": verbose}
-    return read(source.path, source.form, more=more, **options)
+    return read(path, source.form, more=more, **options)
 
 
 def read_hosts_block(path: str, *, verbose: bool) -> Block:

@@ -1,4 +1,4 @@
-"""What the user says about single rows: which of them must be selected, and how much each counts."""
+"""The constraints of `covey select`: which rows must be selected, and how much each row counts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from covey.cli.files.formats import SUFFIXES, format_of
 from covey.cli.files.input import ReadOptions, open_input
 from covey.cli.files.reading import read
 from covey.cli.objects.load import Loaded
-from covey.cli.select.options import Selection
+from covey.cli.select.options import SelectOptions
 from covey.storage.errors import naming
 from covey.storage.text import undecodable
 
@@ -27,19 +27,19 @@ MOST_SHOWN = 3
 """How many unknown names a message lists."""
 
 
-def columns_aside(selection: Selection) -> list[str]:
+def columns_aside(options: SelectOptions) -> list[str]:
     """Return the columns that say something about rows and are not to be compared."""
-    return [name for name in (selection.include, selection.weight) if name is not None]
+    return [name for name in (options.include, options.weight) if name is not None]
 
 
-def about_rows(selection: Selection, loaded: Loaded) -> dict[str, Any]:
+def constraints_of(options: SelectOptions, loaded: Loaded) -> dict[str, Any]:
     """Return the arguments `include` and `sample_weight` of a fit, if the user asks for them."""
-    said: dict[str, Any] = {}
-    if selection.include is not None:
-        said["include"] = _included(selection.include, loaded)
-    if selection.weight is not None:
-        said["sample_weight"] = _weights(selection.weight, loaded.block)
-    return said
+    constraints: dict[str, Any] = {}
+    if options.include is not None:
+        constraints["include"] = _included(options.include, loaded)
+    if options.weight is not None:
+        constraints["sample_weight"] = _weights(options.weight, loaded.block)
+    return constraints
 
 
 def _weights(column: str, block: Block) -> NDArray[np.float64]:
@@ -140,7 +140,7 @@ def _rows_numbered(asked: list[str], block: Block, path: str, lines: Sequence[in
     if unknown is not None:
         place = f"{path}, line {lines[unknown]}" if lines else path
         raise ValueError(
-            f"{place}: {asked[unknown]!r:.60} is no number of a row, which are whole numbers from 0 to "
+            f"{place}: {asked[unknown]!r:.60} is not the number of a row, which are whole numbers from 0 to "
             f"{block.row_numbers[-1]}; pass --id if these are names."
         )
     return np.array([rows[text] for text in asked], dtype=np.intp)

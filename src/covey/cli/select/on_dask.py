@@ -1,4 +1,4 @@
-"""Selection on a Dask cluster, for `covey select --dask`.
+"""`covey select` on a Dask cluster.
 
 Workers read the parts of a table themselves. This process reads their metadata, the first rows to warn about, and in
 the end the selected rows. What has to be known of all rows comes from the workers, a few numbers from each part: which
@@ -21,17 +21,19 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block
 from covey.cli.files.columns import Evidence, evidence_of, sums_of
-from covey.cli.files.parquet import Part, joined
+from covey.cli.files.parquet import Part, joined, parts_of
 from covey.cli.files.reading import blocks
-from covey.cli.objects.infer import choose
+from covey.cli.objects.infer import choose, similarity_of
 from covey.cli.objects.label_warnings import warn_of_labels
 from covey.cli.objects.load import labels_of
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Missing, Source
-from covey.cli.similarity_option import is_in_file, module_of
+from covey.cli.select.options import SelectOptions
+from covey.cli.select.output import Result
+from covey.cli.select.selector import rejection_of
+from covey.cli.similarity_option import function_of, is_in_file, module_of
 from covey.dask.classifier import NearestPrototypeClassifier
 from covey.dask.crs import CRS, SHARD_SIZE
 from covey.dask.engine import Engine
@@ -43,17 +45,42 @@ LOCAL = "local"
 """The word that asks for workers on this machine."""
 PATIENCE = "10s"
 """How long an answer of the scheduler is waited for. A scheduler that runs answers at once, but the network between may
-be slow; no measurement is on record."""
+be slow."""
 PART_OF_X = re.compile(r"In part (\d+) of [Xy], whose rows are counted from 0 here: ")
 """How the messages of `covey.dask` begin that are about one part."""
 
 
+def load_and_fit(options: SelectOptions) -> Result:
+    """Return what is selected of the rows that the options name."""
+    require("distributed", "dask")
+    function_of(similarity_of(options))  # refuses a function that there is not; local workers then find its module
+    parameters = options.crs_parameters() | {"verbose": options.verbose, "checkpoint": options.checkpoint}
+    if options.shard_size is not None:
+        parameters["shard_size"] = options.shard_size
+    parts = parts_of(options.files, options.form)
+    with connected(str(options.dask), options.n_jobs) as client:
+        table = PartedTable(client, parts, verbose=options.verbose)
+        recipe = table.recipe(options)
+        rejection = {}
+        if options.refine or options.rejection_rate is not None:
+            sizes = table.labels(recipe)
+            rejection = rejection_of(options, sizes.keys())
+            if options.refine:
+                check_refinable(sizes, options.shard_size)
+        fitted = table.fit(recipe, parameters, rejection)
+        rows = table.take(fitted.selector_.sample_indices_)
+        counts = {
+            "of them were taken from the checkpoint": fitted.selector_.n_restored_evaluations_,
+            "more were repeated, because workers were lost": fitted.selector_.n_repeated_evaluations_,
+        }
+        remarks = [f"{count:,} {what}." for what, count in counts.items() if count]
+        return Result(fitted.to_local(), recipe, rows, remarks=remarks)
+
+
 @contextmanager
-def connected(address: str, jobs: int) -> Iterator[Any]:
+def connected(address: str, n_jobs: int) -> Iterator[Any]:
     """Yield a client of the cluster at an address. For "local" a cluster is started here, and stopped at the end."""
-    if address != LOCAL and jobs != -1:
-        raise MisuseError("--jobs says how many workers --dask local starts; those of a running cluster are all used.")
-    with _without_log(), _local_client(jobs) if address == LOCAL else _client_at(address) as client:
+    with _without_log(), _local_client(n_jobs) if address == LOCAL else _client_at(address) as client:
         try:
             yield client
         except ModuleNotFoundError as error:
@@ -64,11 +91,11 @@ def connected(address: str, jobs: int) -> Iterator[Any]:
             ) from error
 
 
-def _local_client(jobs: int) -> Any:
+def _local_client(n_jobs: int) -> Any:
     # Errors come back to this process, which says them once; workers would log them, too. The cluster ends with its
     # only client. Port 0 is any free port.
     client = require("distributed", "dask").Client(
-        n_workers=effective_n_jobs(jobs),
+        n_workers=effective_n_jobs(n_jobs),
         threads_per_worker=1,
         processes=True,
         dashboard_address="127.0.0.1:0",
@@ -108,7 +135,7 @@ def _without_log() -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class PartedTable:
     """A table whose parts the workers of a cluster read.
 
     Attributes
@@ -127,8 +154,8 @@ class Spread:
         first = next(blocks(self.parts[0].path, source.form, dialect=source.dialect))
 
         def survey(names: Sequence[str]) -> dict[str, Evidence]:
-            found = self._from_all("looking for numbers", _evidence, list(names))
-            return {name: reduce(add, (part[name] for part in found)) for name in names}
+            evidence = self._from_all("looking for numbers", _evidence, list(names))
+            return {name: reduce(add, (part[name] for part in evidence)) for name in names}
 
         recipe = choose(first, source, survey)
         if source.missing is Missing.mean:
@@ -154,10 +181,10 @@ class Spread:
         try:
             return NearestPrototypeClassifier(selector, **rejection).fit(X, y)
         except (ValueError, TypeError) as error:
-            found = PART_OF_X.match(str(error))
-            if found is None:
+            match = PART_OF_X.match(str(error))
+            if match is None:
                 raise
-            part = self.parts[int(found[1])]
+            part = self.parts[int(match[1])]
             place = f"{part.path}{f', where row {part.first} counts as row 0' if part.first else ''}: "
             raise type(error)(PART_OF_X.sub(place, str(error))) from error
 
@@ -181,7 +208,7 @@ class Spread:
             )
 
     def _send(self, similarity: str) -> None:
-        """Send the file of a user's own similarity to the workers, which may have another current folder."""
+        """Send the file of a custom similarity to the workers, which may have another current folder."""
         file = getattr(module_of(similarity), "__file__", None)
         if file is not None and (is_in_file(similarity) or Path(file).resolve().parent == Path.cwd()):
             self.client.upload_file(file)

@@ -1,26 +1,28 @@
-"""The options of `covey select`: how rows are grouped and selected, what is written, and the cluster that does it.
-
-The options of `covey select` for work that takes long: what happens if it is stopped, or if a function fails.
-"""
+"""The options of `covey select`."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from covey.cli.errors import MisuseError
-from covey.cli.files.paths import check_there
-from covey.cli.options import OBJECTS, RUN, Missing, Source, at_least_one, finite
-from covey.cli.similarity_option import OF_TABLES
+from covey.cli.options import OBJECTS, RUN, ManyFiles, Output, Replacing, Running, Source, at_least_one, finite
 from covey.cli.terminal import listed
-from covey.cli.typer_dataclasses import argument, option
+from covey.cli.typer_dataclasses import option
 
 CHOICE, BESIDE = "How rows are selected", "What else is written"
 """The panels of the help about the selection, and about files beside the selected rows."""
-CARE = "Work that takes long"
+LONG = "Work that takes long"
 """The panel of the help for options about work that is stopped, or that fails."""
 CLUSTER = "On a cluster of machines"
 """The panel of the help for options about Dask."""
+PAGE = ".html"
+"""The suffix of a page with the map of all clusters."""
+PICTURES = (PAGE, ".png", ".svg", ".pdf")
+"""The suffixes of pictures: such a page, or an image of the coverage of all clusters."""
+ALL_NEIGHBORS = "all"
+"""The word for every neighbor that the threshold allows."""
 
 
 class Graph(StrEnum):
@@ -38,43 +40,97 @@ class Method(StrEnum):
     all = "all"
 
 
-OF_CRS = ("-k", "--coverage", "--threshold", "--refine", "--graph", "--budget")
-"""The options that CRS and what is made of it take."""
-OPTIONS_OF: dict[Method, tuple[str, ...]] = {
-    Method.crs: (*OF_CRS, "--include", "--weight"),
-    Method.sharpened: OF_CRS,
-    Method.delta_medoids: ("--threshold",),
-    Method.ds3: (),
-    Method.random: ("--budget",),
-    Method.all: (),
-}
-"""The options about the selection that each method takes."""
-OF_PAIRS = (Method.crs, Method.random, Method.all)
-"""The methods that need no other similarities than those of the pairs that are listed."""
-ALL_NEIGHBORS = "all"
-"""The word for every neighbor that the threshold allows."""
+class OnError(StrEnum):
+    raise_ = "raise"
+    lowest = "lowest"
+
+
+def pairs_in(text: str) -> list[str]:
+    """Return the columns of the two objects and of the score."""
+    names = listed(text)
+    if len(names) != 3 or len(set(names)) < 3:
+        raise ValueError(f"must name three columns, such as query,target,score or 1,2,3, got {text!r}.")
+    return names
+
+
+def n_neighbors_in(text: str) -> int | str:
+    """Return a number of neighbors, or a word for it."""
+    return text if text in ("auto", ALL_NEIGHBORS) else at_least_one(text)
+
+
+def threshold_in(text: str) -> float | str:
+    """Return the least similarity that counts, or a word for it."""
+    return finite(text, "homogeneity", "none")
+
+
+def budget_in(text: str) -> float:
+    """Return a number of rows, which is whole, or a share of all rows."""
+    try:
+        budget = float(text)
+    except ValueError:
+        budget = math.nan
+    if text.isdecimal() and budget >= 1:
+        return int(budget)
+    if not 0 < budget < 1:  # nor is a nan
+        raise ValueError(f"must be a whole number of rows or a share between 0 and 1, got {text!r}.")
+    return budget
+
+
+def clusters_in(text: str) -> int | str:
+    """Return how many clusters are to be found, or a word for it."""
+    if text in ("auto", "hdbscan"):
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(
+            f"must be auto, hdbscan or a number of clusters, got {text!r}. (Which cluster a picture shows is said by "
+            "--show.)"
+        )
+    return int(text)
+
+
+def rate_in(rate: float) -> float:
+    """Return a share of rows to reject."""
+    if not 0 < rate < 1:
+        raise ValueError(f"must be between 0 and 1, got {rate}.")
+    return rate
+
+
+def picture_in(path: str) -> str:
+    """Return the path of a picture."""
+    if Path(path).suffix not in PICTURES:
+        raise ValueError(f"must end in one of {', '.join(PICTURES)}, got {path!r}.")
+    return path
+
+
+def seconds_in(seconds: float) -> float:
+    """Return a time that can pass."""
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"must be a number of seconds above 0, got {seconds:g}.")
+    return seconds
 
 
 @dataclass(frozen=True)
-class Selection:
+class SelectorOptions:
     """How representatives are selected. What the user has not passed is None, so that methods can differ in it."""
 
     PANEL: ClassVar[str] = CHOICE
 
-    k: Annotated[
-        str | None,
+    n_neighbors: Annotated[
+        int | str | None,
         option(
             "-k",
+            read=n_neighbors_in,
             what="How many neighbors of each object are looked at, 10 by default. More neighbors give fewer "
             "representatives; auto lets the number grow with the cluster, and all takes every neighbor above the "
             "threshold (the default with --pairs).",
         ),
     ] = None
-    budget: Annotated[
-        str | None,
+    size: Annotated[
+        float | None,
         option(
             "--budget",
             "-n",
+            read=budget_in,
             what="How many rows are selected in all, as a number or as a share such as 0.02, but at least one of each "
             "cluster. Those come first that cover most. By default, --coverage decides.",
         ),
@@ -90,9 +146,10 @@ class Selection:
         ),
     ] = None
     threshold: Annotated[
-        str | None,
+        float | str | None,
         option(
             "--threshold",
+            read=threshold_in,
             what="How similar an object must be to a representative that covers it: homogeneity (the mean similarity "
             "of its cluster, the default), a number, or none (the default with --pairs).",
         ),
@@ -131,95 +188,44 @@ class Selection:
         Graph,
         option("--graph", what="How neighbors are found: exact compares all pairs, nn-descent only a few of them."),
     ] = Graph.auto
-    seed: Annotated[
+    random_state: Annotated[
         int, option("--seed", what="The seed of all random choices. The same seed gives the same answer.", panel=RUN)
     ] = 0
 
     @property
     def used_method(self) -> Method:
-        """The method that the options name together."""
-        if self.sharpen and self.method not in (None, Method.sharpened):
-            raise MisuseError(f"--sharpen is the method sharpened, got --method {self.method}; leave out one of them.")
+        """The method that --method and --sharpen name together."""
         return Method.sharpened if self.sharpen else self.method or Method.crs
 
-    def check(self) -> None:
-        """Refuse options that the method would ignore, and values that cannot be."""
-        method = self.used_method
-        passed = {
-            "-k": self.k is not None,
-            "--coverage": self.coverage is not None,
-            "--threshold": self.threshold is not None,
-            "--refine": self.refine,
-            "--graph": self.graph is not Graph.auto,
-            "--budget": self.budget is not None,
-            "--include": self.include is not None,
-            "--weight": self.weight is not None,
-        }
-        for name, is_there in passed.items():
-            if is_there and name not in OPTIONS_OF[method]:
-                *others, last = [str(other) for other, names in OPTIONS_OF.items() if name in names]
-                takers = f"{', '.join(others)} and {last}" if others else last
-                raise MisuseError(f"{name} is for --method {takers}, got --method {method}; leave out one of them.")
-        for name in ("--coverage", "--refine"):
-            if method is Method.crs and self.budget is not None and passed[name]:
-                raise MisuseError(f"--budget says how many rows there are, and {name} would change it; leave out one.")
-        if method is Method.delta_medoids and self.threshold == "none":
-            raise MisuseError("--method delta-medoids needs a --threshold: homogeneity or a number.")
-        self.parameters()
-        self.total()
-
-    def parameters(self, k: str = "10", threshold: str = "homogeneity") -> dict[str, Any]:
-        """Return the parameters of `covey.CRS`; `k` and `threshold` are those that hold if the user passes none."""
+    def crs_parameters(self, n_neighbors: int | str = 10, threshold: str = "homogeneity") -> dict[str, Any]:
+        """Return the parameters of `covey.CRS`, where `n_neighbors` and `threshold` hold if the user passes none."""
+        k = n_neighbors if self.n_neighbors is None else self.n_neighbors
         return {
-            "n_neighbors": _n_neighbors(self.k or k),
+            "n_neighbors": None if k == ALL_NEIGHBORS else k,
             "coverage": 0.95 if self.coverage is None else self.coverage,
-            "threshold": self.least_similarity(threshold),
+            "threshold": self.threshold_or(threshold),
             "refine": self.refine,
             "graph": str(self.graph),
-            "random_state": self.seed,
+            "random_state": self.random_state,
         }
 
-    def least_similarity(self, default: str = "homogeneity") -> float | str | None:
-        """Return the threshold: a number, "homogeneity" or None."""
-        threshold = self.threshold or default
-        if threshold in ("homogeneity", "none"):
-            return None if threshold == "none" else threshold
-        return finite(threshold, "--threshold", "homogeneity, none")
-
-    def total(self) -> float | None:
-        """Return how many rows are selected in all, a number or a share; None leaves it to the method."""
-        if self.budget is None:
-            return None
-        try:
-            budget = float(self.budget)
-        except ValueError:
-            budget = math.nan
-        if self.budget.isdecimal() and budget >= 1:
-            return int(budget)
-        if not 0 < budget < 1:  # nor is a nan
-            raise MisuseError(
-                f"--budget must be a whole number of rows or a share between 0 and 1, got {self.budget!r}."
-            )
-        return budget
-
-
-def _n_neighbors(k: str) -> int | str | None:
-    """Return the parameter `n_neighbors` of `covey.CRS`."""
-    if k == ALL_NEIGHBORS:
-        return None
-    return k if k == "auto" else at_least_one(k)
+    def threshold_or(self, default: str) -> float | str | None:
+        """Return the parameter `threshold`: a number, "homogeneity" or None."""
+        threshold = default if self.threshold is None else self.threshold
+        return None if threshold == "none" else threshold
 
 
 @dataclass(frozen=True)
-class Grouping:
+class ClusterOptions:
     """How rows without labels are grouped."""
 
     PANEL: ClassVar[str] = CHOICE
 
-    cluster: Annotated[
-        str | None,
+    n_clusters: Annotated[
+        int | str | None,
         option(
             "--cluster",
+            read=clusters_in,
             what="Find clusters, if no column holds labels: auto decides how many, a number asks for that many, and "
             "hdbscan finds dense places and calls what lies between them noise.",
         ),
@@ -235,32 +241,16 @@ class Grouping:
         ),
     ] = None
 
-    def check(self) -> None:
-        """Refuse what is no number of clusters, and a size of clusters where none are found."""
-        if self.asked is None and self.min_cluster_size is not None:
-            raise MisuseError("--min-cluster-size is for --cluster; pass that, too, or leave it out.")
-
-    @property
-    def asked(self) -> int | str | None:
-        """The parameter `n_clusters` of `covey.find_clusters`, or None if no clusters are asked for."""
-        if self.cluster is None or self.cluster in ("auto", "hdbscan"):
-            return self.cluster
-        if not self.cluster.isdecimal() or int(self.cluster) < 1:
-            raise MisuseError(
-                f"--cluster must be auto, hdbscan or a number of clusters, got {self.cluster!r}. (Which cluster a "
-                "picture shows is said by --show.)"
-            )
-        return int(self.cluster)
-
 
 @dataclass(frozen=True)
-class Compared:
+class PairOptions:
     """Pairs that another program has compared already."""
 
     pairs: Annotated[
-        str | None,
+        list[str] | None,
         option(
             "--pairs",
+            read=pairs_in,
             what="Each row of DATA is a scored pair: the columns of the first object, the second and the score, "
             "separated by commas; or their numbers from 1, if the file has no header. A .m8 file has none; its columns "
             "are query, target and so on up to bits. Pairs that are not listed are not similar. With --distances, "
@@ -278,28 +268,10 @@ class Compared:
         ),
     ] = None
 
-    def check(self) -> None:
-        """Refuse what does not name three columns."""
-        _ = self.columns
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of the two objects and of the score; none if the rows are no pairs."""
-        if self.pairs is None:
-            if self.symmetric is not None:
-                raise MisuseError("--symmetric and --directed are for --pairs; pass it, too, or leave them out.")
-            return []
-        names = listed(self.pairs)
-        if len(names) != 3 or len(set(names)) < 3:
-            raise MisuseError(
-                f"--pairs must name three columns, such as query,target,score or 1,2,3, got {self.pairs!r}."
-            )
-        return names
-
 
 @dataclass(frozen=True)
-class MoreFiles:
-    """What is written beside the selected rows."""
+class OutputOptions(Output):
+    """Where the selected rows are written to, and what is written beside them."""
 
     PANEL: ClassVar[str] = BESIDE
 
@@ -310,6 +282,7 @@ class MoreFiles:
         float | None,
         option(
             "--rejection-rate",
+            read=rate_in,
             what="Let covey classify --reject calibrated answer unknown for about this share of rows of known "
             "clusters, such as 0.05. A higher share catches more rows of unknown ones. A share of 1 / n takes "
             "about n different rows; with fewer, no bars are set, which is said.",
@@ -319,6 +292,7 @@ class MoreFiles:
         str | None,
         option(
             "--picture",
+            read=picture_in,
             what="Draw to this file: a name in .html gives a map of all clusters to explore, .png, .svg or .pdf the "
             "coverage of all clusters.",
         ),
@@ -339,26 +313,29 @@ class MoreFiles:
         ),
     ] = None
 
+    @property
+    def draws_page(self) -> bool:
+        """Whether the picture is a page to explore."""
+        return self.picture is not None and self.picture.endswith(PAGE)
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The names of all that is written."""
+        return [path for path in (self.out, self.model, self.picture, self.members) if path is not None]
+
 
 @dataclass(frozen=True)
-class Parts:
-    """More files of the same table, and the cluster that works on them."""
+class DaskOptions:
+    """The cluster of machines that does the work."""
 
-    more: Annotated[
-        list[str] | None,
-        argument(
-            "MORE",
-            "More files of the same table. Rows are counted through all files, in the order given. A folder stands for "
-            "the tables in it, in the order of their names.",
-        ),
-    ] = None
+    PANEL: ClassVar[str] = CLUSTER
+
     dask: Annotated[
         str | None,
         option(
             "--dask",
             what="Let the workers of a Dask cluster read the Parquet files and do the work: the address of its "
             "scheduler, such as tcp://host:8786, or local, which starts a worker for each core of this machine.",
-            panel=CLUSTER,
         ),
     ] = None
     shard_size: Annotated[
@@ -367,78 +344,16 @@ class Parts:
             "--shard-size",
             what="With --dask: the most rows of a cluster that one task works on, 250000 by default. Larger "
             "clusters are cut into shards. Fewer and larger shards need fewer evaluations, but more memory.",
-            panel=CLUSTER,
             min=1,
         ),
     ] = None
 
-    def check(self) -> None:
-        """Refuse files that are not there, and options of a cluster without one."""
-        self.parameters()
-        for path in self.more or ():
-            check_there(path)
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters that `covey.dask.CRS` has beside those of `covey.CRS`."""
-        if self.dask is None and self.shard_size is not None:
-            raise MisuseError("--shard-size is for --dask; pass that, too, or leave it out.")
-        return {} if self.shard_size is None else {"shard_size": self.shard_size}
-
-
-def check_pairs(selection: Selection) -> None:
-    """Refuse what needs more similarities than those of the pairs that are listed."""
-    if selection.used_method not in OF_PAIRS:
-        raise MisuseError(
-            f"--method {selection.used_method} needs the similarities of all pairs; with --pairs, the method is one of "
-            f"{', '.join(OF_PAIRS)}."
-        )
-    if selection.threshold == "homogeneity":
-        raise MisuseError(
-            "--threshold homogeneity is the mean similarity of all pairs; with --pairs, pass a number or none."
-        )
-
-
-def not_on_a_cluster(
-    source: Source, compared: Compared, grouping: Grouping, selection: Selection, files: MoreFiles
-) -> None:
-    """Refuse options that need all objects in one process."""
-    method = selection.used_method
-    refused = {
-        "--hosts": source.hosts,
-        "--matrix": source.matrix,
-        "--distances": source.distances,
-        f"--similarity {source.similarity}": source.similarity in OF_TABLES,
-        "--missing drop": source.missing is Missing.drop,
-        "--pairs": compared.pairs,
-        "--cluster": grouping.cluster,
-        "--sharpen": method is Method.sharpened,
-        f"--method {method}": method is not Method.crs,
-        "--budget": selection.budget,
-        "--include": selection.include,
-        "--weight": selection.weight,
-        f"-k {ALL_NEIGHBORS}": selection.k == ALL_NEIGHBORS,
-        "--members": files.members,
-        "--picture with a name in .html": files.picture is not None and files.picture.endswith(".html"),
-    }
-    for named, is_there in refused.items():
-        if is_there:
-            raise MisuseError(f"{named} needs all data in one process; leave it out, or leave out --dask.")
-
-
-class OnError(StrEnum):
-    raise_ = "raise"
-    lowest = "lowest"
-
-
-NO_CARE = {"checkpoint": None, "on_error": "raise", "timeout": None}
-"""The parameters of a selector without precautions."""
-
 
 @dataclass(frozen=True)
-class Precautions:
+class FailureOptions:
     """What happens if the work is stopped, or if a similarity function fails or hangs."""
 
-    PANEL: ClassVar[str] = CARE
+    PANEL: ClassVar[str] = LONG
 
     checkpoint: Annotated[
         str | None,
@@ -459,22 +374,29 @@ class Precautions:
     ] = OnError.raise_
     timeout: Annotated[
         float | None,
-        option("--timeout", what="How many seconds a similarity function may take for two rows. Longer is a failure."),
+        option(
+            "--timeout",
+            read=seconds_in,
+            what="How many seconds a similarity function may take for two rows. Longer is a failure.",
+        ),
     ] = None
 
-    def check(self) -> None:
-        """Refuse a time that cannot be."""
-        if self.timeout is not None and not 0 < self.timeout < float("inf"):
-            raise MisuseError(f"--timeout must be a number of seconds above 0, got {self.timeout:g}.")
+    def failure_parameters(self) -> dict[str, Any]:
+        """Return the parameters of a selector that evaluates similarities."""
+        return {"checkpoint": self.checkpoint, "on_error": self.on_error.value, "timeout": self.timeout}
 
-    def parameters(self, method: Method) -> dict[str, Any]:
-        """Return the parameters of the selector. A method that evaluates nothing takes none."""
-        used = {"checkpoint": self.checkpoint, "on_error": self.on_error.value, "timeout": self.timeout}
-        if method not in (Method.random, Method.all):
-            return used
-        if used != NO_CARE:
-            raise MisuseError(
-                f"--checkpoint, --on-error and --timeout are for methods that evaluate similarities, and {method} does "
-                "not; leave them out."
-            )
-        return {}
+
+@dataclass(frozen=True)
+class SelectOptions(
+    Running,
+    Replacing,
+    FailureOptions,
+    SelectorOptions,
+    ClusterOptions,
+    OutputOptions,
+    DaskOptions,
+    PairOptions,
+    ManyFiles,
+    Source,
+):
+    """All options of the command. The help shows those of the last base first."""

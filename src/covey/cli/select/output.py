@@ -1,8 +1,8 @@
-"""What `covey select` has selected, and how it is written: rows, a model, a picture and a few lines to read."""
+"""The output of `covey select`: the selected rows, a model, a picture, a table of members and a few lines to read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 import covey
 from covey.cli.files.block import STANDARD, STANDARD_OUTPUT, Block, bytes_out
 from covey.cli.files.writing import write, writer
-from covey.cli.objects.load import Fields, Loaded, row_names
+from covey.cli.objects.load import ONE_CLUSTER, Fields, Loaded, row_names
 from covey.cli.objects.recipe import Recipe
 from covey.cli.objects.registry import write_recipe
 from covey.cli.objects.scored_pairs import PairRecipe
-from covey.cli.options import Output
-from covey.cli.select.options import MoreFiles
+from covey.cli.select.options import SelectOptions
 from covey.cli.terminal import say
 from covey.runtime.file_errors import of_file
 from covey.runtime.libraries import require
@@ -26,13 +25,13 @@ from covey.runtime.wording import several
 
 MANY_ALONE = 0.25
 """From which share of the selected rows on it is said that they stand only for themselves. benchmarks/
-DEFAULT_THRESHOLD.md shows the share on many sets. The value is a matter of taste."""
+DEFAULT_THRESHOLD.md shows the share on many sets."""
 RUNNING = {"n_jobs": None, "verbose": 0}
 """The parameters of estimators that change nothing but how they run, with their defaults."""
 
 
 @dataclass(frozen=True, eq=False)
-class Selected:
+class Result:
     """What was selected.
 
     Attributes
@@ -44,7 +43,7 @@ class Selected:
     loaded : Loaded or None
         All rows, if they are in this process.
     remarks : sequence of str
-        What else there is to say about how the selection went.
+        What there is to say about checkpoints and workers.
     """
 
     fitted: Any
@@ -54,30 +53,39 @@ class Selected:
     remarks: Sequence[str] = ()
 
 
-def write_selected(
-    selected: Selected, output: Output, files: MoreFiles, data: str, force: bool, verbose: bool
-) -> Selected:
-    """Write the model, the picture and the selected rows; what there is to say about that is among the remarks."""
-    fitted, recipe, rows = selected.fitted, selected.recipe, selected.rows
-    if files.model is not None:
-        names = row_names(rows, recipe)
-        if names is not None:
-            names = [names[at] for at in fitted.selector_.sample_indices_.argsort()]
-        notes: dict[str, Any] = {"recipe": write_recipe(recipe), "names": names, "data": data}
-        if not np.array_equal(rows.row_numbers, fitted.selector_.sample_indices_):  # some rows were left out
-            notes["rows"] = np.sort(rows.row_numbers)
-        with of_file(STANDARD_OUTPUT if files.model == STANDARD else files.model):
-            covey.save(_at_rest(fitted), bytes_out(files.model), notes)
-    if files.picture is not None:
-        with progress("drawing", None, None, shown=verbose):
-            _draw(fitted, selected.loaded, files.picture, files.show, Path(data).name)
-    if files.members is not None:
-        remarks = _write_members(selected, files.members, force)
-        selected = replace(selected, remarks=[*selected.remarks, *remarks])
+def write_outputs(options: SelectOptions, result: Result) -> list[str]:
+    """Write the model, the picture, the members and the selected rows, and return what there is to say about them."""
+    remarks = []
+    if options.model is not None:
+        with of_file(STANDARD_OUTPUT if options.model == STANDARD else options.model):
+            covey.save(_at_rest(result.fitted), bytes_out(options.model), _notes(options, result))
+    if options.picture is not None:
+        with progress("drawing", None, None, shown=options.verbose):
+            _draw(options, result)
+    if options.members is not None:
+        remarks = _write_members(options, result)
     # The rows come last, because whoever reads them from a pipe may leave early.
-    numbers = recipe.settings.numbers
-    write(output.out, rows, _added(fitted, rows), output.out_form, numbers=numbers, force=force)
-    return selected
+    columns, numbers = _columns(result), result.recipe.settings.numbers
+    write(options.out, result.rows, columns, options.out_form, numbers=numbers, force=options.force)
+    return remarks
+
+
+def _notes(options: SelectOptions, result: Result) -> dict[str, Any]:
+    """Return what a model file holds beside the classifier."""
+    rows, indices = result.rows, result.fitted.selector_.sample_indices_
+    names = row_names(rows, result.recipe)
+    if names is not None:
+        names = [names[at] for at in indices.argsort()]
+    notes: dict[str, Any] = {"recipe": write_recipe(result.recipe), "names": names, "data": _data(options)}
+    if not np.array_equal(rows.row_numbers, indices):  # some rows were left out
+        notes["rows"] = np.sort(rows.row_numbers)
+    return notes
+
+
+def _data(options: SelectOptions) -> str:
+    """Return what a model and a page say about where their data came from."""
+    path, *more = options.files
+    return f"{path} and {len(more)} more" if more else path
 
 
 def _at_rest(estimator: Any) -> Any:
@@ -94,25 +102,21 @@ def _at_rest(estimator: Any) -> Any:
     return made
 
 
-def _write_members(selected: Selected, path: str, force: bool) -> list[str]:
+def _write_members(options: SelectOptions, result: Result) -> list[str]:
     """Write for each row the representative that `covey classify` would name, and the one that covers it.
 
     Return what there is to say about it. Of pairs that were scored elsewhere there is no model and nothing to classify:
     the one that covers a row is named.
     """
-    loaded: Any = selected.loaded
-    selector, objects, numbers, names = (
-        selected.fitted.selector_,
-        loaded.objects,
-        loaded.block.row_numbers,
-        loaded.names,
-    )
+    loaded: Any = result.loaded
+    selector, objects = result.fitted.selector_, loaded.objects
+    numbers, names = loaded.block.row_numbers, loaded.names
     remarks: list[str] = []
     if isinstance(loaded.recipe, PairRecipe):
-        found = selector.members(objects)
-        named, similarities = found["representative"].to_numpy(), found["similarity"].to_numpy()
+        members = selector.members(objects)
+        named, similarities = members["representative"].to_numpy(), members["similarity"].to_numpy()
     else:
-        named, similarities = (best[:, 0] for best in selected.fitted.nearest_prototypes(objects, n=1))
+        named, similarities = (best[:, 0] for best in result.fitted.nearest_prototypes(objects, n=1))
         remarks = _about_members(loaded.labels, named, selector.sample_indices_.size)
     coverers, ranks = np.empty(named.size, dtype=np.intp), np.empty(named.size, dtype=np.intp)
     for prototype in selector.prototypes_.values():
@@ -136,7 +140,7 @@ def _write_members(selected: Selected, path: str, force: bool) -> list[str]:
     }
     if loaded.strength is not None:
         columns["covey_strength"] = loaded.strength
-    with writer(path, force=force) as put:
+    with writer(str(options.members), force=options.force) as put:
         put(pandas.DataFrame(columns))
     return remarks
 
@@ -144,36 +148,45 @@ def _write_members(selected: Selected, path: str, force: bool) -> list[str]:
 def _about_members(labels: NDArray[Any], named: NDArray[np.intp], n_representatives: int) -> list[str]:
     """Say how many rows a representative of another cluster is most similar to, and what it took to know that."""
     n_foreign = int(np.count_nonzero(labels[named] != labels))
-    told = f"--members took {named.size * n_representatives:,} more evaluations"
+    cost = f"--members took {named.size * n_representatives:,} more evaluations"
     if not n_foreign:
-        return [f"{told}."]
+        return [f"{cost}."]
     return [
-        f"{told}; the most similar representative of {several(n_foreign, 'row')} is one of another cluster, which "
+        f"{cost}; the most similar representative of {several(n_foreign, 'row')} is one of another cluster, which "
         "covey classify would answer."
     ]
 
 
-def summarise(selected: Selected) -> None:
-    """Say what was compared, selected and evaluated."""
-    selector = selected.fitted.selector_
-    found = selector.prototypes_.values()
-    say(f"compared: {selected.recipe.summary()}")
-    n_rows = sum(p.members.size for p in found)
+def summarise(options: SelectOptions, result: Result, remarks: Sequence[str]) -> None:
+    """Say what was compared, selected and evaluated, and the remarks about what was written."""
+    selector = result.fitted.selector_
+    prototypes = selector.prototypes_.values()
+    say(f"compared: {result.recipe.summary()}")
+    n_rows = sum(p.members.size for p in prototypes)
     covers = ""
     if isinstance(selector, covey.CRS | covey.DeltaMedoids):  # elsewhere, no threshold says what is covered
-        n_covered = sum(np.count_nonzero(p.covered_by >= 0) for p in found)
+        n_covered = sum(np.count_nonzero(p.covered_by >= 0) for p in prototypes)
         covers = f"; they cover {n_covered / n_rows:.1%} of the rows"
-    rows, clusters = several(n_rows, "row"), several(len(found), "cluster")
+    rows, clusters = several(n_rows, "row"), several(len(prototypes), "cluster")
     say(
         f"{selector.sample_indices_.size} of {rows} selected from {clusters}{covers}; {selector.n_evaluations_:,} "
         "similarities evaluated."
     )
-    for remark in selected.remarks:
+    for remark in (*_offers(options, result), *result.remarks, *remarks):
         say(remark)
     if covers:
         _say_alone(selector)
     if not getattr(selector, "sharpened_", True):
         say("no exchange of rows was found to help; these are the rows that are selected without --sharpen.")
+
+
+def _offers(options: SelectOptions, result: Result) -> Iterator[str]:
+    """Yield which options would change what counts as a cluster, or as similar."""
+    loaded = result.loaded
+    if loaded is not None and options.n_clusters is None and set(loaded.labels) == {ONE_CLUSTER}:
+        yield "all rows are one cluster; --label names a column of labels, and --cluster finds clusters."
+    if options.pairs and options.threshold_or("none") is None:
+        yield "every listed pair counts as similar; --threshold sets the lowest score that does."
 
 
 def _say_alone(selector: Any) -> None:
@@ -187,33 +200,34 @@ def _say_alone(selector: Any) -> None:
     say(f"{n_alone:,} of the selected rows {stand}{remedy}.")
 
 
-def _added(fitted: Any, rows: Block) -> dict[str, Any]:
+def _columns(result: Result) -> dict[str, Any]:
     """Return the columns that are added to the representatives."""
-    prototypes = list(fitted.selector_.prototypes_.values())
+    prototypes = list(result.fitted.selector_.prototypes_.values())
     return {
-        "covey_row": rows.row_numbers,
+        "covey_row": result.rows.row_numbers,
         "covey_cluster": np.repeat([str(p.label) for p in prototypes], [p.indices.size for p in prototypes]),
         "covey_rank": np.concatenate([np.arange(1, p.indices.size + 1) for p in prototypes]),
         "covey_covers": np.concatenate([p.stands_for for p in prototypes]),
     }
 
 
-def _draw(fitted: Any, loaded: Loaded | None, path: str, cluster: str | None, title: str) -> None:
+def _draw(options: SelectOptions, result: Result) -> None:
     """Draw a page with the map of all clusters, which opens with one of them, or their coverage as an image."""
     from covey.displays.drawing import figure
     from covey.displays.picture import Picture
     from covey.storage.atomic import whole
 
-    if path.endswith(".html") and loaded is not None:
-        told: dict[str, Any] = {"names": [loaded.title(row) for row in range(len(loaded.block))]}
+    path, loaded = str(options.picture), result.loaded
+    if options.draws_page and loaded is not None:
+        shown: dict[str, Any] = {"names": [loaded.title(row) for row in range(len(loaded.block))]}
         if loaded.block.frame is not None:
-            told["values"] = Fields(loaded)
-        display = covey.displays.PrototypeMapDisplay.from_estimator(fitted, loaded.objects, **told)
+            shown["values"] = Fields(loaded)
+        display = covey.displays.PrototypeMapDisplay.from_estimator(result.fitted, loaded.objects, **shown)
         if loaded.images is not None:
             display.show_images(loaded.images.rows, loaded.images.shape)
-        display.write_html(path, cluster, title)
+        display.write_html(path, options.show, Path(_data(options)).name)
         return
     drawn = figure(7, 5)
-    covey.displays.CoverageDisplay.from_estimator(fitted, ax=drawn.subplots())
+    covey.displays.CoverageDisplay.from_estimator(result.fitted, ax=drawn.subplots())
     with whole(path) as temporary:
         temporary.write_bytes(Picture(Path(path).stem, drawn, "").drawn(Path(path).suffix[1:]))

@@ -30,13 +30,13 @@ from covey.cli.files.columns import (
     texts_missing,
 )
 from covey.cli.files.dialect import Dialect
-from covey.cli.files.formats import Format, format_of
+from covey.cli.files.formats import Format
 from covey.cli.files.reading import blocks
 from covey.cli.objects.load import ONE_CLUSTER, Loaded, labels_by_name, say_without_labels
 from covey.cli.objects.recipe import Settings
 from covey.cli.objects.scored_pairs import PairRecipe
-from covey.cli.options import Missing, Source
-from covey.cli.select.options import Compared
+from covey.cli.options import Missing
+from covey.cli.select.options import SelectOptions
 from covey.cli.terminal import listed
 from covey.runtime.libraries import require
 from covey.runtime.progress import progress
@@ -55,7 +55,7 @@ M8 = "query,target,fident,alnlen,mismatch,gapopen,qstart,qend,tstart,tend,evalue
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class ListedPairs:
     """The scores of pairs: `query` and `target` are numbers of objects, and `names` their names."""
 
     names: list[str]
@@ -64,59 +64,36 @@ class Scores:
     score: NDArray[np.float64]
 
 
-def load_pairs(source: Source, compared: Compared, more: Sequence[str], verbose: bool) -> Loaded:
+def load_pairs(options: SelectOptions) -> Loaded:
     """Read the pairs that the options name, and return the objects with their labels."""
-    columns = compared.columns
-    _check_options(source)
-    scores = read_scores(source, more, columns, verbose)
-    if source.distances:
+    columns = options.pairs or []
+    scores = read_scores(options, columns)
+    if options.distances:
         scores = _from_distances(scores, columns[2])
-    matrix = matrix_of(scores, compared.symmetric)
+    matrix = matrix_of(scores, symmetric=options.symmetric)
     names: Any = np.array(scores.names, dtype=object)
     labels = np.full(names.size, ONE_CLUSTER)
-    if source.labels is not None:
-        kept, labels = _labelled(scores.names, source.labels)
-        names, matrix = names[kept], sp.csr_array(matrix[kept][:, kept])
+    if options.labels is not None:
+        labelled, labels = _labelled(scores.names, options.labels)
+        names, matrix = names[labelled], sp.csr_array(matrix[labelled][:, labelled])
     frame = require("pandas", "cli").DataFrame({ID: names})
     settings = Settings("pairs", list(columns), "precomputed", id=ID)
     recipe = PairRecipe(settings, scores.score.size, len(scores.names))
-    return Loaded(Block(source.path, frame=frame), recipe, matrix, labels, names.tolist(), "precomputed")
+    return Loaded(Block(options.files[0], frame=frame), recipe, matrix, labels, names.tolist(), "precomputed")
 
 
-def _check_options(source: Source) -> None:
-    """Refuse options that would be ignored."""
-    refused = {
-        "--hosts": source.hosts,
-        "--label": source.label,
-        "--features": source.features,
-        "--text": source.text,
-        "--profile": source.profile,
-        "--matrix": source.matrix,
-        "--id": source.id,
-        "--scale": source.scale,
-        "--similarity": source.similarity,
-        "--image": source.image,
-        "--missing mean": source.missing is Missing.mean,
-    }
-    for name, is_there in refused.items():
-        if is_there:
-            raise MisuseError(
-                f"{name} says what objects are, and of --pairs only their scores are known; leave it out."
-                + (" Labels come from a table, by --labels." if name == "--label" else "")
-            )
-
-
-def read_scores(source: Source, more: Sequence[str], columns: Sequence[str], verbose: bool) -> Scores:
-    """Read all pairs, block by block; `more` are files of the same table."""
+def read_scores(options: SelectOptions, columns: Sequence[str]) -> ListedPairs:
+    """Read all pairs, block by block."""
+    path, *more = options.files
     numbers: dict[str, int] = {}
     n_left_out = 0
     pairs: list[NDArray[np.int32]] = []
     scores: list[NDArray[np.float64]] = []
-    with progress("reading", None, "MB", shown=verbose) as bar:
-        options: Any = {"more": more, "dialect": _style(source, columns), "most_rows": MOST_PAIRS, "bar": bar}
-        for block in blocks(source.path, source.form, **options):
-            query, target, score = names = _names(block, columns, source.dialect.columns)
-            whole = _without_gaps(block, names) if source.missing is Missing.drop else block
+    with progress("reading", None, "MB", shown=options.verbose) as bar:
+        dialect = _dialect(options, columns)
+        for block in blocks(path, options.form, more=more, dialect=dialect, most_rows=MOST_PAIRS, bar=bar):
+            query, target, score = names = _names(block, columns, options.dialect.columns)
+            whole = _without_gaps(block, names) if options.missing is Missing.drop else block
             n_left_out += len(block) - len(whole)
             if len(whole):
                 pairs.append(_numbered(whole, [query, target], numbers))
@@ -125,26 +102,25 @@ def read_scores(source: Source, more: Sequence[str], columns: Sequence[str], ver
         are = agreeing(n_left_out, "is", "are")
         logger.warning("%s %s left out, because a value is missing.", several(n_left_out, "pair"), are)
     if not pairs:
-        raise ValueError(f"{name_of(source.path)}: a value is missing in every row, so --missing drop leaves none.")
+        raise ValueError(f"{name_of(path)}: a value is missing in every row, so --missing drop leaves none.")
     both = np.concatenate(pairs)
-    return Scores(list(numbers), both[:, 0], both[:, 1], np.concatenate(scores))
+    return ListedPairs(list(numbers), both[:, 0], both[:, 1], np.concatenate(scores))
 
 
-def _style(source: Source, columns: Sequence[str]) -> Dialect:
+def _dialect(options: SelectOptions, columns: Sequence[str]) -> Dialect:
     """Return how the file is written. A file without a header has columns with numbers, or those of an .m8 file."""
-    is_delimited = format_of(source.path, source.form) in (Format.csv, Format.tsv)
-    dialect = source.dialect
-    if dialect.columns or not is_delimited:
+    dialect = options.dialect
+    if dialect.columns or options.format not in (Format.csv, Format.tsv):
         return dialect
     if all(name.isdecimal() for name in columns):
         return replace(dialect, numbered=True)
-    return replace(dialect, columns=listed(M8)) if ".m8" in Path(source.path).suffixes else dialect
+    return replace(dialect, columns=listed(M8)) if ".m8" in Path(options.files[0]).suffixes else dialect
 
 
 def _names(block: Block, columns: Sequence[str], given: Sequence[str]) -> list[str]:
     """Return the names of the columns, which may be numbers in the list that the user has given."""
     if block.frame is None:
-        raise MisuseError(f"--pairs takes a table, and {name_of(block.path)} is none.")
+        raise MisuseError(f"--pairs takes a table, and {name_of(block.path)} is not one.")
     named = [
         given[int(column) - 1] if column.isdecimal() and 0 < int(column) <= len(given) else column for column in columns
     ]
@@ -175,7 +151,7 @@ def _numbered(block: Block, columns: list[str], numbers: dict[str, int]) -> NDAr
     return known[in_order].reshape(-1, 2)
 
 
-def _from_distances(scores: Scores, column: str) -> Scores:
+def _from_distances(scores: ListedPairs, column: str) -> ListedPairs:
     """Return similarities instead of distances, as --distances makes them of a matrix: 1 / (1 + distance)."""
     if scores.score.min() < 0:
         at = int(scores.score.argmin())
@@ -184,10 +160,10 @@ def _from_distances(scores: Scores, column: str) -> Scores:
             f"--distances must not be negative, got {scores.score[at]} in column {column!r} for {pair}; leave out "
             "--distances if larger scores are closer."
         )
-    return Scores(scores.names, scores.query, scores.target, CONVERSIONS["inverse"](scores.score))
+    return ListedPairs(scores.names, scores.query, scores.target, CONVERSIONS["inverse"](scores.score))
 
 
-def matrix_of(scores: Scores, symmetric: bool | None) -> sp.csr_array:
+def matrix_of(scores: ListedPairs, *, symmetric: bool | None) -> sp.csr_array:
     """Return the scores as a matrix, and say what of them does not count as it stands there."""
     n = len(scores.names)
     others = scores.query != scores.target
@@ -219,10 +195,10 @@ def _best(keys: NDArray[np.int64], scores: NDArray[np.float64]) -> tuple[NDArray
 def _labelled(names: list[str], path: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return which objects have a label in a table, and these labels."""
     labels = labels_by_name(path, ID)
-    kept = np.flatnonzero([name in labels for name in names])
-    if not kept.size:
+    labelled = np.flatnonzero([name in labels for name in names])
+    if not labelled.size:
         raise ValueError(f"{path} has no label for any object of the pairs.")
-    n_without = len(names) - kept.size
+    n_without = len(names) - labelled.size
     if n_without:
         say_without_labels(n_without, several(len(names), "object"), path)
-    return kept, np.array([labels[names[at]] for at in kept])
+    return labelled, np.array([labels[names[at]] for at in labelled])
