@@ -24,7 +24,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import covey
-from covey.similarity.checkpoint import PAIR, PAIRS, Checkpoint, pair_keys
+from covey.similarity.checkpoint import PAIR, PAIRS, Checkpoint
+from covey.similarity.hash_table import pair_keys
 from covey.similarity.measures import resolve, similarity_fingerprint
 from covey.storage.journal import Journal
 
@@ -226,7 +227,7 @@ def going_on(folder: Path) -> tuple[list[str], float, int]:
     with Checkpoint(path, similarity_fingerprint(similarity), repr(similarity)) as checkpoint:
         checkpoint.admit(hashes)
         for start in range(0, n, BATCH):
-            checkpoint.keep(keys[start : start + BATCH], np.ones(BATCH))
+            checkpoint.store(keys[start : start + BATCH], np.ones(BATCH))
     *reading, opened = measured(Checkpoint, path, similarity)
     *admitting, _ = measured(opened.admit, hashes)
     *looking, found = measured(opened.look_up, keys)

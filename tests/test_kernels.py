@@ -23,7 +23,7 @@ from covey.runtime.executor import Executor
 from covey.selectors.ds3 import admm, facility
 from covey.selectors.sharpened import lists as candidate_lists
 from covey.selectors.sharpened import search
-from covey.similarity import bounds, duplicates, hash_table, pair_cache, sums
+from covey.similarity import bounds, duplicates, hash_table, sums
 from covey.similarity import kernels as _kernels
 from covey.similarity import kernels as prefetch
 from covey.similarity.kinds.mixed import gower_means
@@ -215,21 +215,21 @@ def hurdle_case():
 def pair_table():
     """A table of 64 slots with some keys in it, and what it stores for them."""
     table, stored = np.zeros(64, np.uint64), np.zeros(64)
-    pair_cache.put_values.py_func(table, stored, np.unique(rng.integers(1, 99, 20)).astype(np.uint64), rng.random(20))
+    hash_table.put_values.py_func(table, stored, np.unique(rng.integers(1, 99, 20)).astype(np.uint64), rng.random(20))
     return table, stored
 
 
 CASES = {
     gower_means: lambda: (*kernel_case(rng), *pairs(20), np.zeros(200)),
     hash_table.find_slot: lambda: (pair_table()[0], np.uint64(rng.integers(1, 99))),
-    pair_cache.find_keys: lambda: (
+    hash_table.find_keys: lambda: (
         *pair_table(),
         rng.integers(1, 99, 30).astype(np.uint64),
         np.zeros(30),
         np.zeros(30, bool),
     ),
     sums.add_by_exponent: lambda: (rng.normal(size=50).view(np.uint64), np.zeros((2048, 2), dtype=np.int64)),
-    pair_cache.put_values: lambda: (*pair_table(), np.arange(90, 100, dtype=np.uint64), rng.random(10)),
+    hash_table.put_values: lambda: (*pair_table(), np.arange(90, 100, dtype=np.uint64), rng.random(10)),
     candidate_lists.reverse: lambda: (
         np.array([0, 2, 4, 6]),
         np.array([1, 2, 0, 2, 0, 1], np.int32),

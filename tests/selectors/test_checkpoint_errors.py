@@ -16,7 +16,7 @@ from covey.exceptions import FailedPairsWarning
 from covey.similarity.calls import pool
 from covey.similarity.calls.timeouts import CALLS_AHEAD
 from covey.similarity.checkpoint import PAIR, PAIRS
-from covey.similarity.pair_cache import ASKED_AGAIN
+from covey.similarity.pair_cache import EVALUATED_AGAIN
 from covey.storage.journal import Journal
 from tests.forms import space_of
 
@@ -119,7 +119,7 @@ def assert_kept(name, failing, similarity, checkpoint, lost=0, **options):
     n_evaluations, report = run(name, failing, checkpoint)
     after = similarity.evaluated()
     assert len(after) == report.n_new + report.n_repeated + report.n_asked_again
-    assert len(set(after) & set(kept)) <= ASKED_AGAIN
+    assert len(set(after) & set(kept)) <= EVALUATED_AGAIN
     assert_adds_up(n_evaluations, report, len(kept), checkpoint)
     return raised.value
 
@@ -127,7 +127,7 @@ def assert_kept(name, failing, similarity, checkpoint, lost=0, **options):
 def assert_adds_up(n_evaluations, report, n_before, path):
     assert n_evaluations == report.n_saved + report.n_new + report.n_repeated
     assert report.n_kept == n_before + report.n_new
-    assert report.n_asked_again == min(ASKED_AGAIN, n_before)
+    assert report.n_asked_again == min(EVALUATED_AGAIN, n_before)
 
 
 MOMENTS = [int(moment) for moment in np.random.default_rng(0).integers(2, 500, 3)]
@@ -221,7 +221,7 @@ def test_ctrl_c_loses_nothing_that_was_evaluated(tmp_path):
         assert len(kept_pairs(tmp_path / str(at))) >= similarity.n - 1
         again = Interrupted()
         run("exact", again, tmp_path / str(at))
-        assert again.n <= 2 * (N // 2) * (N // 2 - 1) // 2 - (at - 1) + ASKED_AGAIN
+        assert again.n <= 2 * (N // 2) * (N // 2 - 1) // 2 - (at - 1) + EVALUATED_AGAIN
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -272,4 +272,4 @@ def test_a_kept_pair_that_fails_now_does_not_make_another_similarity(tmp_path):
     n_asked, moment = [0], 2  # the second of the five pairs that are asked again
     with pytest.warns(FailedPairsWarning, match="failed for 1 pair"):
         n_evaluations, report = run("exact", similarity, tmp_path / "kept", on_error="lowest")
-    assert (report.n_saved, report.n_new, report.n_asked_again) == (n_evaluations, 0, ASKED_AGAIN)
+    assert (report.n_saved, report.n_new, report.n_asked_again) == (n_evaluations, 0, EVALUATED_AGAIN)

@@ -18,7 +18,7 @@ from covey.similarity.kinds.rows import CsrRows
 from covey.similarity.kinds.strings import MODULES
 from covey.similarity.measures import DISTANCES, MEASURES, resolve, similarity_names
 from covey.similarity.names import MIXED, STRINGS
-from covey.similarity.pair_cache import RememberedCollection
+from covey.similarity.pair_cache import CachedCollection
 from tests import reference
 from tests.forms import letters, space_of
 
@@ -367,7 +367,7 @@ def test_a_collection_knows_the_value_that_says_nothing_in_common(case):
     X, similarity, expected = NOTHING_IN_COMMON[case]
     collection = collect(X, resolve(similarity))
     assert collection.nothing_in_common == expected
-    assert RememberedCollection(collection, np.arange(2), None).nothing_in_common == expected
+    assert CachedCollection(collection, np.arange(2), None).nothing_in_common == expected
 
 
 def test_a_measure_of_your_own_may_declare_the_value_that_says_nothing_in_common():

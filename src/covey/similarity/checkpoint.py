@@ -33,8 +33,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.arrays import Flags, Floats, Hashes, Integers, Positions
+from covey.arrays import Flags, Floats, Hashes, Integers
 from covey.exceptions import CheckpointMismatchError, FileFormatError
+from covey.similarity.hash_table import Keys, numbers_in, pair_keys
 from covey.similarity.similarity import LARGEST
 from covey.storage.journal import Journal
 from covey.storage.serialization import MOST_TEXT
@@ -110,9 +111,6 @@ PAIR = np.dtype([("first", "<u4"), ("second", "<u4"), ("similarity", "<f8")])
 MOST_LOST = 0.5
 """Which share of the objects of a file may be missing in X. Kept pairs are right whatever other objects there are, so
 that the limit only protects from a wrong name. The value is a matter of taste."""
-
-Keys = NDArray[np.uint64]
-"""Pairs of objects as numbers: that of the first object times 2^32, plus that of the second."""
 
 
 class Checkpoint:
@@ -199,10 +197,10 @@ class Checkpoint:
         places = np.minimum(np.searchsorted(self._keys, keys), self._keys.size - 1)
         return self._values[places], self._keys[places] == keys
 
-    def keep(self, keys: Keys, values: Floats) -> None:
+    def store(self, keys: Keys, values: Floats) -> None:
         """Write the similarities of pairs to the file."""
         pairs = np.empty(keys.size, dtype=PAIR)
-        pairs["first"], pairs["second"] = keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)
+        pairs["first"], pairs["second"] = numbers_in(keys)
         pairs["similarity"] = values
         self._journal.append(PAIRS, pairs.tobytes())
         self._new.append(keys)
@@ -214,10 +212,7 @@ class Checkpoint:
         """
         present = np.zeros(self._hashes.size, dtype=np.bool_)
         present[numbers] = True
-        first, second = (
-            (self._keys >> np.uint64(32)).astype(np.intp),
-            (self._keys & np.uint64(0xFFFFFFFF)).astype(np.intp),
-        )
+        first, second = numbers_in(self._keys)
         sound = np.flatnonzero(~np.isnan(self._values) & present[first] & present[second])
         some = sound[np.unique(np.linspace(0, sound.size - 1, min(most, sound.size)).astype(np.intp))]
         return self._keys[some], self._values[some]
@@ -335,13 +330,3 @@ class Checkpoint:
     def damaged(self, what: str) -> FileFormatError:
         """Return the error for a file that holds something that cannot be."""
         return FileFormatError(f"{self.path} cannot be read as a checkpoint: {what}; remove the file.")
-
-
-def pair_keys(first: NDArray[Any], second: NDArray[Any]) -> Keys:
-    """Return the keys of pairs of objects, which are given by their numbers in the file."""
-    return (first.astype(np.uint64) << np.uint64(32)) | second.astype(np.uint64)
-
-
-def numbers_in(keys: Keys) -> tuple[Positions, Positions]:
-    """Return the numbers of the two objects of each pair."""
-    return (keys >> np.uint64(32)).astype(np.intp), (keys & np.uint64(0xFFFFFFFF)).astype(np.intp)

@@ -275,56 +275,6 @@ class Collection(Sized, ABC):
         """Return a copy of the members at these positions."""
 
 
-class WrappedCollection(Collection):
-    """The objects of a costly collection, whose similarities are remembered somewhere.
-
-    What is remembered belongs to this process. So a copy in another process, representatives, and what is joined with
-    other collections are made of the inner collection alone.
-    """
-
-    cached = True
-
-    def __init__(self, collection: Collection) -> None:
-        super().__init__(collection.similarity, collection.objects, collection.rows, collection.given)
-        self.run = collection.run
-        self._collection = collection
-
-    def __reduce__(self) -> Any:
-        return self._collection.__reduce__()
-
-    @property
-    def n_columns(self) -> int | None:
-        return self._collection.n_columns
-
-    @property
-    def nothing_in_common(self) -> float | None:
-        return self._collection.nothing_in_common
-
-    def representatives(self, positions: Positions) -> Representatives:
-        return self._collection.representatives(positions)
-
-    def space(self, n_jobs: int | None = None) -> Space:
-        return self.watched(super().space(n_jobs))
-
-    def watched(self, space: Space) -> Space:
-        return self._collection.watched(space)
-
-    @abstractmethod
-    def against(self, others: Self, n_jobs: int | None = None) -> Space: ...
-
-    def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> Space:
-        return self._collection.space_of_queries(X, estimator, n_jobs)
-
-    def distinct(self) -> Distinct:
-        return self._collection.distinct()
-
-    def content_hashes(self) -> Hashes:
-        return self._collection.content_hashes()
-
-    def _joined(self, parts: Sequence[Collection]) -> Collection:
-        return self._collection._joined(parts)
-
-
 def _check_parts(parts: Sequence[Collection]) -> None:
     """Refuse collections that cannot be joined, and name the first that does not fit the one before it.
 

@@ -63,7 +63,7 @@ class Failures:
                 f"The similarity failed for all of the first {self.n} pairs; correct it. {' '.join(self.examples)}"
             )
 
-    def note_kept(self, n: int) -> None:
+    def note_stored(self, n: int) -> None:
         """Count this many failures of an earlier run."""
         self.n, self.n_asked, self.n_before = self.n + n, self.n_asked + n, self.n_before + n
 

@@ -24,7 +24,7 @@ from covey.similarity.duplicates import Distinct, distinct_objects, distinct_row
 from covey.similarity.fingerprint import object_hashes
 from covey.similarity.frames import dicts, is_frame, is_numeric
 from covey.similarity.inputs import check_input, check_rows, like
-from covey.similarity.pair_cache import kept, remembered
+from covey.similarity.pair_cache import CachedCollection
 from covey.similarity.run import Run
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Part, Space
@@ -128,10 +128,10 @@ class SequenceCollection(Collection):
         return FunctionSpace(caller, len(queries), len(self), square=False, n_jobs=n_jobs, run=self.run)
 
     def cached_in(self, checkpoint: Checkpoint) -> Collection:
-        return kept(self, checkpoint)
+        return CachedCollection.in_file(self, checkpoint)
 
     def cached_in_memory(self) -> Collection:
-        return remembered(self)
+        return CachedCollection.in_memory(self)
 
     def distinct(self) -> Distinct:
         return distinct_rows(self.objects) if self.n_columns is not None else distinct_objects(self.objects)

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
+from covey.similarity.hash_table import PairTable, pair_keys
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
-from covey.similarity.pair_cache import PairTable, RememberedCollection
+from covey.similarity.pair_cache import CachedCollection
 from tests.forms import WORDS, Counted, letters, similarity_matrix
 
 RNG = np.random.default_rng(0)
@@ -50,7 +51,7 @@ def test_a_table_grows_and_loses_nothing():
     a, b = (side.ravel().astype(np.uint64) for side in np.indices((150, 150)))
     values = RNG.random(a.size)
     for batch in np.array_split(np.arange(a.size), 7):
-        table.store((a[batch] << np.uint64(32)) + b[batch] + np.uint64(1), values[batch])
+        table.store(pair_keys(a[batch], b[batch]), values[batch])
     i, j, stored = table.pairs()
     np.testing.assert_array_equal(i, a.astype(np.int32))
     np.testing.assert_array_equal(j, b.astype(np.int32))
@@ -117,7 +118,7 @@ def test_known_pairs_are_what_was_evaluated_among_the_members(symmetric):
 def test_only_functions_of_the_users_own_are_remembered(X, similarity, kept):
     collection = collect(X, resolve(similarity)).prepared()
     found = collection.cached_in_memory()
-    assert isinstance(found, RememberedCollection) is kept
+    assert isinstance(found, CachedCollection) is kept
     assert kept or found is collection
     assert collection.known_pairs()[0].size == 0
 
