@@ -1,20 +1,17 @@
-"""A process that answers questions, and that may be killed if it takes too long for one.
+"""A worker process: it answers calls of one function, and may be ended at any time.
 
-``python -m covey.runtime.processes PATH`` unpickles a function from a file and says that it is ready. It then reads
-tuples of arguments from its standard input, calls the function, and writes an `Outcome` for each. Every message is
-pickled and stands behind its length. The process ends when its input does, and on Linux with the thread that has
-started it, so that none is left when the process that asks has died.
-`covey.similarity.calls.timeouts` starts such processes.
+Python can stop neither a function that does not return, nor a library that computes for minutes in compiled code
+without a look at Ctrl-C. It can end a process. `WorkerProcess` starts one and talks to it. `call_apart` uses one for a
+single call; `covey.similarity.calls.timeouts` keeps several.
 
-Messages between two processes of the same user: pickled values, each behind its length.
+The process runs ``python -m covey.runtime.processes``. Every message on its standard streams is pickled and stands
+behind its length:
 
-A call in a process of its own, for libraries that cannot be interrupted.
-
-A library may compute for minutes in compiled code without a look at Ctrl-C, and offer no way to stop it. A thread that
-runs it could not be ended either. A process can be ended at any time.
-
-The process gets the function and its arguments by a pipe, so that no file is left if it is ended. It takes no notice of
-Ctrl-C itself, which a terminal sends to all processes. It ends as soon as the pipe breaks.
+1. It reads the import path of the process that has started it, and a parcel with the function. It answers with an
+   `Outcome` that says whether the parcel could be opened.
+2. It reads tuples of arguments, and answers each with the `Outcome` of the call.
+3. It ends when its input does, and on Linux with the thread that has started it, so that none is left when the process
+   that asks has died. It takes no notice of Ctrl-C itself, which a terminal sends to all processes.
 """
 
 import os
@@ -25,18 +22,92 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
-from covey.runtime.workers import FileParcel, attempt
+from covey.runtime.workers import FileParcel, Outcome, Parcel, UnsendableError, attempt, packed
+
+Result = TypeVar("Result")
 
 LENGTH = struct.Struct("<Q")
 """How the length of a message is written."""
+PARENT_DEATH_SIGNAL = 1
+"""The number that Linux has given to this option of `prctl`."""
+
+
+class WorkerProcess:
+    """A process that answers calls of the function in a parcel. It starts at once, and answers first that it is ready.
+
+    Parameters
+    ----------
+    parcel : Parcel or FileParcel
+        Holds the function.
+    stderr : int, optional
+        Where the process writes what the function prints, as `subprocess.Popen` takes it.
+    """
+
+    def __init__(self, parcel: Parcel | FileParcel, stderr: int | None = None) -> None:
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise OSError("this program is not Python itself, so that it cannot start Python")
+        command = [sys.executable, "-m", "covey.runtime.processes"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
+        self.send(sys.path)
+        self.send(parcel)
+
+    def send(self, message: Any) -> None:
+        """Send the arguments of a call. If the process has died, this is noticed by the missing answer."""
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            write_message(self._process.stdin, message)  # type: ignore[arg-type]
+
+    def answers(self) -> Iterator[Outcome]:
+        """Wait for the answers, and yield them in the order of the calls until the process has ended."""
+        assert self._process.stdout is not None
+        with suppress(EOFError, OSError, ValueError):  # the stream may be closed in the middle of a message
+            while True:
+                yield read_message(self._process.stdout)  # type: ignore[arg-type]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended by itself."""
+        return self._process.poll() is not None
+
+    def exit_code(self) -> int:
+        """Wait for the end of the process, and return its exit code."""
+        return self._process.wait()
+
+    def end(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                stream.close()  # type: ignore[union-attr]
+
+
+def call_apart(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
+    """Return ``function(*args, **kwargs)``, computed by another process.
+
+    If another process cannot be had, or has failed, this one computes it: it then raises the errors of the function,
+    but cannot be interrupted.
+    """
+    with suppress(OSError, UnsendableError):
+        process = WorkerProcess(Parcel(packed(partial(function, *args, **kwargs))), stderr=subprocess.DEVNULL)
+        try:
+            process.send(())
+            outcomes = list(zip(range(2), process.answers(), strict=False))
+        finally:
+            process.end()
+        if len(outcomes) == 2 and not any(outcome.failed for _, outcome in outcomes):
+            result: Result = outcomes[1][1].value
+            return result
+    return function(*args, **kwargs)
 
 
 def write_message(stream: BinaryIO, message: Any) -> None:
-    """Write a message, and leave nothing of it in this process."""
+    """Write a message and flush."""
     content = pickle.dumps(message)
     stream.write(LENGTH.pack(len(content)) + content)
     stream.flush()
@@ -51,17 +122,21 @@ def read_message(stream: BinaryIO) -> Any:
     return pickle.loads(content)
 
 
-PARENT_DEATH_SIGNAL = 1
-"""The number that Linux has given to this option of `prctl`."""
-
-
-def _read_questions(stream: BinaryIO, questions: "queue.SimpleQueue[Any]") -> None:
-    """Read questions until the process that asks has ended, and then end this one."""
-    try:
-        while True:
-            questions.put(read_message(stream))
-    except EOFError:
-        os._exit(0)
+def main() -> None:
+    """Answer calls. What the function prints goes to the standard error stream."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with_parent()
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    sys.path[:] = read_message(sys.stdin.buffer)
+    parcel = read_message(sys.stdin.buffer)
+    opened = attempt(parcel.open)
+    write_message(answers, opened._replace(value=None))
+    calls: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_read_calls, args=(sys.stdin.buffer, calls), daemon=True).start()
+    while True:
+        arguments = calls.get()
+        write_message(answers, attempt(lambda arguments=arguments: opened.value(*arguments)))  # type: ignore[misc]
 
 
 def _end_with_parent() -> None:
@@ -72,61 +147,14 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def main(path: str) -> None:
-    """Answer all questions. What the function prints goes to the standard error stream."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks is interrupted, and ends this process
-    _end_with_parent()
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    sys.path[:] = read_message(sys.stdin.buffer)
-    opened = attempt(lambda: FileParcel(path).open())
-    write_message(answers, opened._replace(value=None))
-    questions: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_read_questions, args=(sys.stdin.buffer, questions), daemon=True).start()
-    while True:
-        arguments = questions.get()
-        write_message(answers, attempt(lambda arguments=arguments: opened.value(*arguments)))  # type: ignore[misc]
+def _read_calls(stream: BinaryIO, calls: "queue.SimpleQueue[Any]") -> None:
+    """Read the arguments of calls until the process that asks has ended, and then end this one."""
+    try:
+        while True:
+            calls.put(read_message(stream))
+    except EOFError:
+        os._exit(0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
-
-
-Result = TypeVar("Result")
-
-PROGRAM = """
-import pickle, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-sys.path[:] = pickle.load(sys.stdin.buffer)
-function, args, kwargs = pickle.load(sys.stdin.buffer)
-pickle.dump(function(*args, **kwargs), sys.stdout.buffer)
-"""
-
-
-def call_apart(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
-    """Return ``function(*args, **kwargs)``, computed by another process.
-
-    The function must be at the top of a module. If another process cannot be had, or has failed, this one computes it:
-    it then raises the errors of the function, but cannot be interrupted.
-    """
-    answer = b""
-    with suppress(OSError):
-        answer = _answer(pickle.dumps(sys.path) + pickle.dumps((function, args, kwargs)))
-    if not answer:
-        return function(*args, **kwargs)
-    result: Result = pickle.loads(answer)
-    return result
-
-
-def _answer(question: bytes) -> bytes:
-    """Return what the other process has written, or nothing if it has failed."""
-    if not sys.executable or getattr(sys, "frozen", False):  # this program is not Python itself
-        return b""
-    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([sys.executable, "-c", PROGRAM], **pipes) as process:
-        try:
-            answer = process.communicate(question)[0]
-        finally:
-            process.kill()  # this does nothing if the process has ended
-            process.wait()
-        return answer if process.returncode == 0 else b""
+    main()

@@ -13,8 +13,6 @@ The values are yielded in the order of the pairs, so that they are those of a si
 """
 
 import queue
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -23,14 +21,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from covey.arrays import Indices
-from covey.runtime.processes import read_message, write_message
-from covey.runtime.workers import Shared, UnsendableError
+from covey.runtime.processes import WorkerProcess
+from covey.runtime.workers import FileParcel, Outcome, Shared, UnsendableError
 from covey.similarity.calls.callers import Caller, Part, answer
 
 CALLS_AHEAD = 16
@@ -48,36 +45,37 @@ Calls = deque[slice]
 
 
 class Worker:
-    """A process that calls the function, and what it was sent."""
+    """A process that calls the function, and the calls that it was sent.
 
-    def __init__(self, path: str, arrived: "queue.SimpleQueue[tuple[Worker, Any]]") -> None:
-        command = [sys.executable, "-m", "covey.runtime.processes", path]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    Attributes
+    ----------
+    calls : deque of slice
+        The calls that it has not answered yet.
+    deadline : float or None
+        Until when it must have answered the first of them.
+    n_to_come : int
+        How many answers are to come before it is ready: that it has read the caller, and the answer to a call without
+        pairs, which compiles what has to be compiled.
+    """
+
+    def __init__(self, parcel: FileParcel, arrived: "queue.SimpleQueue[tuple[Worker, Outcome | None]]") -> None:
+        self.process = WorkerProcess(parcel)
         self.calls: Calls = deque()
         self.deadline: float | None = None
-        self.n_to_come = 2  # it has to read the caller, and to be asked for nothing, which compiles what has to be
+        self.n_to_come = 2
         threading.Thread(target=self._listen, args=(arrived,), daemon=True).start()
-        self.send(sys.path)
         nothing = np.empty(0, dtype=np.int32)
-        self.send((nothing, nothing))
+        self.process.send((nothing, nothing))
 
     @property
     def ready(self) -> bool:
         """Whether the time of calls counts."""
         return self.n_to_come == 0
 
-    def send(self, message: Any) -> None:
-        """Send a message. If the process has died, this is noticed by the missing answer."""
-        assert self.process.stdin is not None
-        with suppress(OSError):
-            write_message(self.process.stdin, message)  # type: ignore[arg-type]
-
-    def _listen(self, arrived: "queue.SimpleQueue[tuple[Worker, Any]]") -> None:
+    def _listen(self, arrived: "queue.SimpleQueue[tuple[Worker, Outcome | None]]") -> None:
         """Hand on what the process answers, and None when it has ended."""
-        assert self.process.stdout is not None
-        with suppress(EOFError, OSError, ValueError):  # the stream may be closed in the middle of a message
-            while True:
-                arrived.put((self, read_message(self.process.stdout)))  # type: ignore[arg-type]
+        for outcome in self.process.answers():
+            arrived.put((self, outcome))
         arrived.put((self, None))
 
 
@@ -88,7 +86,7 @@ class TimedPool:
         self._n_jobs, self._timeout = n_jobs, timeout
         self._shared: Shared | None = None
         self._workers: list[Worker] = []
-        self._arrived: queue.SimpleQueue[tuple[Worker, Any]] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[tuple[Worker, Outcome | None]] = queue.SimpleQueue()
         weakref.finalize(self, _stop, self._workers)
 
     def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[tuple[int, Part]]:
@@ -123,11 +121,11 @@ class TimedPool:
     def _hand_out(self, waiting: Calls, i: Indices, j: Indices) -> None:
         """Start processes as long as there is work for them, and send calls to those that have none left."""
         assert self._shared is not None
-        for worker in [each for each in self._workers if not each.calls and each.process.poll() is not None]:
+        for worker in [each for each in self._workers if not each.calls and each.process.has_ended]:
             self._workers.remove(worker)  # it has ended while it had nothing to do
             _stop([worker])
         while len(self._workers) < min(effective_n_jobs(self._n_jobs), len(waiting)):
-            self._workers.append(Worker(self._shared.parcel.path, self._arrived))
+            self._workers.append(Worker(self._shared.parcel, self._arrived))
         for worker in self._workers:
             if worker.ready and not worker.calls and waiting:
                 worker.deadline = time.monotonic() + self._timeout
@@ -135,7 +133,7 @@ class TimedPool:
                 ahead = max(1, min(CALLS_AHEAD, PAIRS_AHEAD // n_pairs))
                 for _ in range(min(ahead, -(-len(waiting) // len(self._workers)))):
                     worker.calls.append(waiting.popleft())
-                    worker.send((i[worker.calls[-1]], j[worker.calls[-1]]))
+                    worker.process.send((i[worker.calls[-1]], j[worker.calls[-1]]))
 
     def _receive(self, caller: Caller, waiting: Calls, i: Indices, j: Indices, done: dict[int, Part]) -> None:
         """Wait for the next answer, or for the next deadline, and note the parts that are done."""
@@ -151,7 +149,7 @@ class TimedPool:
         if worker not in self._workers:  # the last words of one that was replaced
             return
         if outcome is None:
-            code = worker.process.wait()
+            code = worker.process.exit_code()
             self._replace(worker, f"ended its process with exit code {code}", waiting, caller, i, j, done)
         elif not worker.ready:
             worker.n_to_come -= 1
@@ -217,9 +215,5 @@ def _shared(caller: Caller) -> Shared:
 def _stop(workers: list[Worker]) -> None:
     """End processes at once, and forget them."""
     for worker in workers:
-        worker.process.kill()
-        worker.process.wait()
-        for stream in (worker.process.stdin, worker.process.stdout):
-            with suppress(OSError):
-                stream.close()  # type: ignore[union-attr]
+        worker.process.end()
     workers.clear()
