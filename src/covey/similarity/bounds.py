@@ -54,21 +54,22 @@ class Bounds:
         The rows.
     terms : float array of shape (n,)
         Their squared lengths.
-    is_dot : bool
-        Whether similarities are made of dot products. If not, they are made of squared distances.
     finish : callable
-        ``finish(sums, a, b)`` turns these and the squared lengths of both rows into similarities.
+        ``finish(sums, a, b)`` turns sums and the squared lengths of both rows into similarities.
     executor : Executor
         Its threads round the rows and compute the bounds.
+    is_dot : bool
+        Whether the sums are dot products. If not, they are squared distances.
     """
 
     def __init__(
         self,
         values: NDArray[Any],
         terms: Floats,
-        is_dot: bool,
         finish: Callable[[Floats, Floats, Floats], Floats],
         executor: Executor,
+        *,
+        is_dot: bool,
     ) -> None:
         self._bound, self._finish, self._executor = largest_dot if is_dot else smallest_squared, finish, executor
         signed = len(values) > 0 and values.min() < 0

@@ -64,7 +64,7 @@ class Distinct:
         return Distinct(first[order], np.argsort(order)[kind])
 
 
-def distinct_rows(rows: Any, up_to_length: bool = False) -> Distinct:
+def distinct_rows(rows: Any, *, up_to_length: bool = False) -> Distinct:
     """Find out which rows of an array or a CSR array are equal.
 
     With `up_to_length`, rows that point in the same direction are equal.
@@ -72,7 +72,7 @@ def distinct_rows(rows: Any, up_to_length: bool = False) -> Distinct:
     return _distinct_rows(_Rows(rows, scaled=up_to_length))
 
 
-def row_hashes(rows: Any, up_to_length: bool = False, column_hashes: Hashes | None = None) -> Hashes:
+def row_hashes(rows: Any, *, up_to_length: bool = False, column_hashes: Hashes | None = None) -> Hashes:
     """Return a hash of each row of an array or a CSR array. Rows that `distinct_rows` merges have equal hashes.
 
     The hashes are the same whatever the type of the numbers is, as long as whole numbers are not larger than 2^53 and
@@ -93,7 +93,7 @@ def distinct_objects(objects: Sequence[Any]) -> Distinct:
 class _Rows:
     """Rows in a form in which equal rows have equal bits. They are made a chunk at a time, dense or as CSR."""
 
-    def __init__(self, rows: Any, scaled: bool) -> None:
+    def __init__(self, rows: Any, *, scaled: bool) -> None:
         if sp.issparse(rows):
             rows = sp.csr_array(rows, copy=not rows.has_canonical_format)
             rows.sum_duplicates()
@@ -137,7 +137,7 @@ def _distinct_rows(rows: _Rows) -> Distinct:
     return _verified(_distinct_hashes(rows.hashes()), rows.equal)
 
 
-def distinct_in_matrix(matrix: Any, of_distances: bool) -> Distinct:
+def distinct_in_matrix(matrix: Any, *, of_distances: bool) -> Distinct:
     """Find out which objects of a matrix have equal rows and equal columns.
 
     They must also be similar to themselves, or have distance 0 to themselves.

@@ -36,16 +36,16 @@ DEEPEST = 40
 calls within each other, and a level takes up to four of them. Real objects are far less deep."""
 
 
-def object_hashes(objects: Iterable[Any], whole: bool = False) -> Hashes:
+def object_hashes(objects: Iterable[Any], *, whole: bool = False) -> Hashes:
     """Return a hash of each object. Objects that `distinct_objects` merges have equal hashes.
 
     If they must be taken as a `whole`, refuse an object of which only the type could be written, or a part of it.
     """
     content = Content()
-    return _digests(_content_of(content, row, value, whole) for row, value in enumerate(objects))
+    return _digests(_content_of(content, row, value, whole=whole) for row, value in enumerate(objects))
 
 
-def _content_of(content: "Content", row: int, value: Any, whole: bool) -> bytes:
+def _content_of(content: "Content", row: int, value: Any, *, whole: bool) -> bytes:
     content.is_whole = True
     written = content.of(value, typed=True)
     if whole and not content.is_whole:
@@ -93,12 +93,12 @@ class Content:
         self._path: list[int] = []  # the ids of the objects that contain the one which is being written
         self.is_whole = True  # whether all of what was written is there, and not the type of a part of it alone
 
-    def of(self, value: Any, typed: bool) -> bytes:
+    def of(self, value: Any, *, typed: bool) -> bytes:
         """Return the content of an object. If it is `typed`, equal objects of different types have different bytes."""
-        content = self._untyped(value, typed)
+        content = self._untyped(value, typed=typed)
         return _joined([_name(type(value)), content]) if typed else content
 
-    def _untyped(self, value: Any, typed: bool) -> bytes:
+    def _untyped(self, value: Any, *, typed: bool) -> bytes:
         if isinstance(value, str):
             return b"text" + _text(value)
         if isinstance(value, bytes | bytearray):
@@ -113,7 +113,7 @@ class Content:
             return self._type_alone(value)
         self._path.append(id(value))
         try:
-            return self._by_parts(value, typed)
+            return self._by_parts(value, typed=typed)
         finally:
             self._path.pop()
 
@@ -121,17 +121,17 @@ class Content:
         self.is_whole = False
         return b"type" + _name(type(value))
 
-    def _by_parts(self, value: Any, typed: bool) -> bytes:
+    def _by_parts(self, value: Any, *, typed: bool) -> bytes:
         if isinstance(value, np.ndarray | np.void):
             form = f"{value.dtype.str} {value.dtype.names} {value.shape}"
-            parts = self.of(value.tolist(), typed) if value.dtype.hasobject else value.tobytes()
+            parts = self.of(value.tolist(), typed=typed) if value.dtype.hasobject else value.tobytes()
             return b"array" + _joined([form.encode(), parts])
         if isinstance(value, list | tuple):
-            return b"sequence" + _joined(self.of(part, typed) for part in value)
+            return b"sequence" + _joined(self.of(part, typed=typed) for part in value)
         if isinstance(value, AbstractSet):
-            return b"set" + _joined(sorted(self.of(part, typed) for part in value))
+            return b"set" + _joined(sorted(self.of(part, typed=typed) for part in value))
         if isinstance(value, dict):
-            items = (_joined([self.of(key, typed), self.of(item, typed)]) for key, item in value.items())
+            items = (_joined([self.of(key, typed=typed), self.of(item, typed=typed)]) for key, item in value.items())
             return b"dict" + _joined(sorted(items))
         return self._taken_apart(value)
 
@@ -157,7 +157,7 @@ class CodeContent(Content):
     count, and numbers, texts and tuples. Tables and other modules do not. Docstrings do not count either.
     """
 
-    def _untyped(self, value: Any, typed: bool) -> bytes:
+    def _untyped(self, value: Any, *, typed: bool) -> bytes:
         value = getattr(value, "py_func", value)  # the Python function of one that numba has compiled
         if isinstance(value, FunctionType):
             cells = [_held(cell) for cell in value.__closure__ or ()]
@@ -168,7 +168,7 @@ class CodeContent(Content):
             return b"code" + self.of([value.co_code, value.co_consts, value.co_names, counts], typed=True)
         if isinstance(value, MethodType):
             return b"method" + self.of([value.__func__, value.__self__], typed=True)
-        return super()._untyped(value, typed)
+        return super()._untyped(value, typed=typed)
 
     def _taken_apart(self, value: Any) -> bytes:
         """Write an object by the parts that pickle would store, and by the methods of its class."""

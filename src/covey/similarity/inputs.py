@@ -109,7 +109,7 @@ def _check_sequence(X: Any) -> None:
         raise ValueError("X must hold at least one object, got an empty X.")
 
 
-def check_same_kind(X: Any, profiles: bool) -> None:
+def check_same_kind(X: Any, *, profiles: bool) -> None:
     """Refuse rows of numbers where profiles were passed to fit, and the other way round."""
     if are_profiles(X) != profiles:
         raise TypeError("X must be of the kind passed to fit: either rows of numbers, or sets and dicts.")

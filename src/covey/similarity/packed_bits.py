@@ -71,7 +71,7 @@ class PackedBits(np.ndarray[Any, np.dtype[Any]]):
             raise ValueError(f"Packed bits must have two dimensions, a row for each object, got shape {array.shape}.")
         return array.view(cls)
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: Any = None) -> Any:
         """Return the result of a calculation as a plain array, because its numbers need not be packed bits."""
         return array[()] if return_scalar else np.asarray(array)
 

@@ -32,7 +32,7 @@ class MatrixSpace(Space):
     cheap = True
     exact_up_to = sys.maxsize  # all similarities are there already and need only be read
 
-    def __init__(self, similarity: Similarity, matrix: Any, square: bool, n_jobs: int | None) -> None:
+    def __init__(self, similarity: Similarity, matrix: Any, *, square: bool, n_jobs: int | None) -> None:
         n_left, n_right = matrix.shape
         super().__init__(n_left, n_right, symmetric=square and _is_symmetric(matrix), n_jobs=n_jobs)
         self._similarity, self._matrix = similarity, matrix

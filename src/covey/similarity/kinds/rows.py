@@ -329,7 +329,7 @@ class RowSpace(Space):
         if self._left.nonzero(small).any():
             return None
         is_dot = self._measure.statistic == "dot"
-        return Bounds(self._left.values, self._left_terms, is_dot, self._finish(), self.executor)
+        return Bounds(self._left.values, self._left_terms, self._finish(), self.executor, is_dot=is_dot)
 
     def _finish(self) -> Callable[[Floats, Floats, Floats], Floats]:
         """Return the function that turns sums and the own terms of both rows into similarities."""

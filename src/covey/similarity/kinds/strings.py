@@ -44,6 +44,7 @@ class StringSpace(Space):
         similarity: Similarity,
         left: NDArray[np.object_],
         right: NDArray[np.object_],
+        *,
         square: bool,
         n_jobs: int | None,
     ) -> None:
