@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import covey
 from covey.similarity.calls import pool
-from covey.similarity.calls.spot_check import ASKED_AGAIN, CHECKED_PAIRS
+from covey.similarity.calls.spot_check import CHECKED_AGAIN, CHECKED_PAIRS
 from tests.forms import COSINES, Counted
 from tests.selectors.sharpening import ENGINES, INNER, X, check_prototypes, check_sizes, overlapping, table
 
@@ -60,7 +60,7 @@ def test_two_processes_evaluate_as_many_pairs_as_one(monkeypatch):
         covey.Sharpened(inner, n_neighbors=4, random_state=0, n_jobs=n_jobs).fit(objects, y) for n_jobs in (1, 2)
     )
     n_spaces = 1 + np.unique(y).size  # that of each class and that of all classes are checked
-    n_checks = int((2 + ASKED_AGAIN) * CHECKED_PAIRS)
+    n_checks = int((2 + CHECKED_AGAIN) * CHECKED_PAIRS)
     assert one.n_evaluations_ == two.n_evaluations_ <= 90 * 89 // 2 + n_spaces * n_checks
 
 

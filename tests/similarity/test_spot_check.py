@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import covey
 from covey.exceptions import AsymmetryWarning, NondeterminismWarning
-from covey.similarity.calls.spot_check import ASKED_AGAIN, CHECKED_PAIRS, FEWEST_PAIRS, MOST_SHARE
+from covey.similarity.calls.spot_check import CHECKED_AGAIN, CHECKED_PAIRS, FEWEST_PAIRS, MOST_SHARE
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
 
@@ -59,12 +59,12 @@ def told_by(fit):
 
 def n_to_check(n):
     n_pairs = n * (n - 1) // 2
-    return min(CHECKED_PAIRS, int(MOST_SHARE * n_pairs / (2 + ASKED_AGAIN))) if n_pairs >= FEWEST_PAIRS else 0
+    return min(CHECKED_PAIRS, int(MOST_SHARE * n_pairs / (2 + CHECKED_AGAIN))) if n_pairs >= FEWEST_PAIRS else 0
 
 
 def n_checks(n):
     """There and back, and some of them again."""
-    return 2 * n_to_check(n) + int(ASKED_AGAIN * n_to_check(n))
+    return 2 * n_to_check(n) + int(CHECKED_AGAIN * n_to_check(n))
 
 
 SELECTORS = {

@@ -15,10 +15,11 @@ from weakref import WeakSet
 
 import numpy as np
 
+from covey import exceptions
 from covey.runtime.libraries import require
 from covey.runtime.progress import Bar, progress
 from covey.runtime.workers import large_tasks
-from covey.similarity.calls import spot_check
+from covey.similarity.calls.warnings import heard_by
 from covey.similarity.space import Space
 
 REPORTS = 100
@@ -75,7 +76,7 @@ class Engine:
             told = [tuple(event) for _, event in self.client.get_events(f"{self._topic}-told") or ()]
             if told:
                 name, message = min(told)
-                warnings.warn(message, getattr(spot_check, name), stacklevel=2)
+                warnings.warn(message, getattr(exceptions, name), stacklevel=2)
         if kind is not None:
             # The method `cancel` of the client would also cancel tasks that depend on these and whose futures are gone
             # already. The scheduler of Dask takes that for an error and drops the client with all of the user's data.
@@ -148,7 +149,7 @@ def _same(value: Any) -> Any:
 def _counted(topics: tuple[str, str], function: Callable[..., Any], *args: Any) -> Any:
     """Call a function in a worker, and report the evaluations of its result, and what the user has to be told."""
     worker, (counted, told) = require("distributed", "dask").get_worker(), topics
-    with spot_check.heard_by(lambda category, message: worker.log_event(told, (category.__name__, message))):
+    with heard_by(lambda category, message: worker.log_event(told, (category.__name__, message))):
         result = function(*args)
     worker.log_event(counted, int(result.n_evaluations))
     return result

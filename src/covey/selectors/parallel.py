@@ -33,7 +33,7 @@ from covey.runtime.workers import (
 )
 from covey.selectors.cluster import Cluster, Selected
 from covey.selectors.request import Request
-from covey.similarity.calls.pool import warn_once
+from covey.similarity.calls.pool import warn_unsendable
 
 
 def select_in_workers(
@@ -112,7 +112,7 @@ def _select_after_all(
     selector: Any, cluster: Cluster, rng: np.random.Generator, request: Request, error: UnsendableError
 ) -> Selected:
     """Select in a cluster that could not be sent, in this process alone."""
-    warn_once(cluster.whole.similarity, error)
+    warn_unsendable(cluster.whole.similarity, error)
     return _select_here(selector, cluster, rng, request)
 
 

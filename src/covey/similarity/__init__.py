@@ -2,27 +2,19 @@
 
 Data goes through the files in this order:
 
-1. `similarity.py` says what a similarity is. `named.py` lists those that have names, turns whatever a user passes as
-   ``similarity`` into a `Similarity`, and takes new names.
-2. `collect.py` turns X into a collection: X under a similarity, checked and prepared once. `collection.py` says what
-   every collection can do, and `collections/` has one class for each kind of objects.
-3. `inputs.py`, `frames.py`, `numbers.py`, `bits.py`, `matrices.py` and `missing.py` check and convert X for the
-   collections: they recognise the kind of X, read frames of pandas, polars and Arrow, make arrays of numbers, know
-   packed bits, check the indices of sparse matrices, and find missing values. `encoding.py` makes rows of `mixed.py` of
-   tables that hold numbers, categories and missing values.
-4. `equal.py` finds equal objects, which are merged into one object with a multiplicity. `content.py` writes objects as
-   bytes that are the same in every process, and `fingerprints.py` makes of them short values that say whether data and
-   similarities are the same. `remembered.py` keeps the similarities of a costly function, so that no pair is evaluated
-   twice; `hashing.py` mixes bits and is the hash table for pairs. `kept.py` does the same with a file, the checkpoint
-   (`checkpoint.py`), and `precautions.py` is what a run takes against failures and stops.
-5. `space.py` says what a space is: objects on two sides that are asked for similarities by index. `spaces/` has one
-   class for each way to compute similarities. All later stages see only spaces, never data.
-6. `rows.py` stores rows of numbers, dense or CSR, for the spaces. `kernels.py` holds the compiled sums over two rows.
-   `bit_rows.py` and `bit_kernels.py` do the same for packed bits. `bounds.py` computes cheap upper bounds of
-   similarities. `pool.py` lets several processes call a slow Python function, and `timed.py` ends one that hangs.
-   `failures.py` notes pairs for which a function fails, and `spot_check.py` warns of functions that are not what they
-   promise to be.
-7. `mean.py` computes the mean similarity of a space's pairs, exactly or from a sample that `pairs.py` draws.
-   `sums.py` and `exact_sum.py` add up similarities so that the order of the additions does not matter.
-   `homogeneity.py` offers the mean to users.
+1. `similarity.py` says what a similarity is. `measures.py` is the table of named measures, and turns what a user may
+   pass as ``similarity`` into a `Similarity`; `names.py` lists the names for those who cannot wait for NumPy.
+2. `kinds/` has one file for each kind of objects: its checks, its storage, its collection and its space.
+   `kinds/dispatch.py` decides of which kind X is. `inputs.py` and `frames.py` hold the checks that several kinds share,
+   `types.py` the types of X and y, and `packed_bits.py` the array of packed bits that users pass.
+3. `collection.py` says what every collection can do: X under a similarity, checked and prepared once. `space.py` says
+   what a space is: objects on two sides that are asked for similarities by index. Later stages see only these two.
+4. `run.py` says what a fit does if its similarity fails or hangs, and counts evaluations. `checkpoint.py` is the file
+   in which a run keeps what it has paid for. `pair_cache.py` puts it, or the table of `hash_table.py`, in front of a
+   costly similarity.
+5. `calls/` calls custom functions: in which process, for how long, and what happens if they fail.
+6. `duplicates.py` finds equal objects, which are merged into one object with a multiplicity. `fingerprint.py` writes
+   objects as bytes that are the same in every process, and says by them whether data and similarities are the same.
+7. `kernels.py` holds the compiled sums over two rows, `bounds.py` cheap upper bounds of similarities. `mean.py`
+   computes the mean similarity of a space's pairs, exactly or from a sample, by the sums of `sums.py`.
 """

@@ -18,9 +18,7 @@ How a run goes on:
    disturbed.
 
 Kept pairs do not depend on what they were evaluated for. So a run with other parameters, or with more objects, finds
-among them whatever it needs.
-
-What a checkpoint has done for a run, as the user sees it.
+among them all that it needs.
 """
 
 import json
@@ -72,7 +70,7 @@ class CheckpointReport:
 
     Notes
     -----
-    For a function of your own, the evaluations of a run are ``n_saved + n_new + n_repeated``, which is `n_evaluations_`
+    For a custom function, the evaluations of a run are ``n_saved + n_new + n_repeated``, which is `n_evaluations_`
     of the selector. The function was really asked for ``n_new + n_repeated + n_asked_again`` pairs. The file held
     ``n_kept - n_new`` pairs before. For a named similarity, such as cosine, the file holds finished clusters and no
     pairs: `n_saved` evaluations were not made again, and the other numbers are 0.
@@ -87,8 +85,8 @@ class CheckpointReport:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for numbers in ([1, 2, 4, 8, 9], [1, 2, 4, 8, 9, 16]):
     ...         selector = covey.CRS(2, similarity=nearness, checkpoint=f"{folder}/numbers").fit(numbers)
-    ...         told = selector.checkpoint_
-    ...         print(selector.n_evaluations_, told.n_saved, told.n_new, told.n_kept)
+    ...         report = selector.checkpoint_
+    ...         print(selector.n_evaluations_, report.n_saved, report.n_new, report.n_kept)
     10 0 10 10
     15 10 5 15
     """
@@ -110,7 +108,7 @@ PAIR = np.dtype([("first", "<u4"), ("second", "<u4"), ("similarity", "<f8")])
 
 MOST_LOST = 0.5
 """Which share of the objects of a file may be missing in X. Kept pairs are right whatever other objects there are, so
-that the limit only protects from a wrong name. The value is a matter of taste."""
+that the limit only protects from a wrong name."""
 
 
 class Checkpoint:
@@ -274,7 +272,7 @@ class Checkpoint:
             raise self.damaged(f"its format is {shown(version)}, and this version of covey reads {FORMAT}")
         seed = about.get("seed")
         if type(seed) is not int or not 0 <= seed < 2**32:
-            raise self.damaged("its seed is no number below 2^32")
+            raise self.damaged("its seed is not a number below 2^32")
         if type(about.get("in_words")) is not str:
             raise self.damaged("it does not say in words which similarity it belongs to")
         if about.get("similarity") != fingerprint:
@@ -319,7 +317,7 @@ class Checkpoint:
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            raise self.damaged("a block is no JSON object")
+            raise self.damaged("a block is not a JSON object")
         return value
 
     def _array(self, content: bytes, dtype: np.dtype[Any]) -> NDArray[Any]:

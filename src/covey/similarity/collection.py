@@ -1,7 +1,11 @@
 """A collection is X under a similarity, checked and prepared once.
 
 A collection can `take` some of its members, make the `Space` among its own members, and make the space of queries
-against its members. `collections/` has one class for each kind of objects. No later stage asks which class it has.
+against its members. `kinds/` has one class for each kind of objects. No later stage asks which class it has.
+
+A kind must define `of`, which checks X, `against`, `space_of_queries`, `distinct`, `content_hashes` and `_take`. It
+overrides the other methods where the defaults do not hold. A collection whose pairs are costly overrides `cached_in`
+and `cached_in_memory`, too.
 """
 
 from abc import ABC, abstractmethod
@@ -197,14 +201,14 @@ class Collection(Sized, ABC):
 
     @property
     def n_columns(self) -> int | None:
-        """How many columns the objects have. Queries must have as many. It is None if the objects are no rows."""
+        """How many columns the objects have. Queries must have as many. It is None if the objects are not rows."""
         return None
 
     @property
     def nothing_in_common(self) -> float | None:
         """The similarity of objects that have nothing in common.
 
-        It is None if no value says so: under a distance, a function of the user's own, or a matrix, and for rows with
+        It is None if no value says so: under a distance, a custom function, or a matrix, and for rows with
         negative numbers. Ask the collection of all objects, because a part may lack the negative numbers of the rest.
         """
         return None
@@ -258,7 +262,7 @@ class Collection(Sized, ABC):
         Members that `distinct` would merge have equal hashes, also if they are in different collections of one kind
         under one similarity, in different processes, or on different machines. Members that differ have different
         hashes except by a chance of 1 in 2^64 for each pair. There are two exceptions. Objects that are equal only to
-        themselves, such as NaN, have the hash of their content. Two objects of a class of the user's own that are equal
+        themselves, such as NaN, have the hash of their content. Two objects of a custom class that are equal
         in Python's sense have different hashes if pickle would store different contents.
         """
 
@@ -267,7 +271,7 @@ class Collection(Sized, ABC):
         return self.content_hashes()
 
     def fingerprint(self) -> str:
-        """Return a short text that changes when the members, or their order, change."""
+        """Return a short string that changes when the members, or their order, change."""
         return code_fingerprint(self.rows, self.content_hashes())
 
     @abstractmethod
@@ -322,6 +326,6 @@ def _join(parts: list[Any]) -> Any:
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
-def some(objects: Any, positions: Positions) -> Any:
+def some(objects: Any, positions: Positions | Indices) -> Any:
     """Return the objects at these positions in the same plain form."""
     return [objects[position] for position in positions] if isinstance(objects, list) else objects[positions]

@@ -75,7 +75,7 @@ def distinct_rows(rows: Any, *, up_to_length: bool = False) -> Distinct:
 def row_hashes(rows: Any, *, up_to_length: bool = False, column_hashes: Hashes | None = None) -> Hashes:
     """Return a hash of each row of an array or a CSR array. Rows that `distinct_rows` merges have equal hashes.
 
-    The hashes are the same whatever the type of the numbers is, as long as whole numbers are not larger than 2^53 and
+    The hashes are the same for all types of numbers, if whole numbers are not larger than 2^53 and
     dates have one unit. A dense row and a CSR row may have different hashes. If hashes of the columns of CSR rows are
     given, these count instead of the numbers of the columns, and their order does not matter.
     """

@@ -28,8 +28,8 @@ from covey.arrays import Hashes, Positions
 from covey.similarity.hash_table import scrambled
 
 NUMBERS = (int, float, complex, Decimal, Fraction, np.number, np.bool_)
-"""The types of numbers that are compared with each other by value. A duration of NumPy is no number, although its type
-is derived from one of them: it has a unit."""
+"""The types of numbers that are compared with each other by value. A duration of NumPy is not a number, although its
+type is derived from one of them: it has a unit."""
 
 DEEPEST = 40
 """How many containers may lie in each other before only the type of the innermost is written. Python allows about 1000
@@ -57,8 +57,8 @@ def _content_of(content: "Content", row: int, value: Any, *, whole: bool) -> byt
 
 
 def key_hashes(keys: Iterable[Any]) -> Hashes:
-    """Return a hash of each key of a dict. Keys that are equal in Python's sense have equal hashes, whatever their
-    types are.
+    """Return a hash of each key of a dict. Keys that are equal in Python's sense have equal hashes, also if they
+    have different types.
     """
     content = Content()
     return _digests(content.of(key, typed=False) for key in keys)
@@ -70,7 +70,7 @@ def string_hashes(strings: Iterable[str]) -> Hashes:
 
 
 def code_fingerprint(*values: Any) -> str:
-    """Return a short text that changes when these values change. Functions count by what they do."""
+    """Return a short string that changes when these values change. Functions count by what they do."""
     content = CodeContent()
     return blake2b(content.of(values, typed=True), digest_size=8).hexdigest()
 
@@ -144,7 +144,7 @@ class Content:
                 return b"name" + _joined([_name(type(value)), parts.encode()])
             function, arguments, state, items, pairs = (*parts, None, None, None)[:5]
             taken = [function, arguments, state, list(items or ()), list(pairs or ())]
-        except Exception:  # whatever the object's own code raises, it cannot be taken apart
+        except Exception:  # the object's own code may raise anything
             return self._type_alone(value)
         return b"object" + _joined(self.of(part, typed=False) for part in taken)
 
@@ -154,7 +154,7 @@ class CodeContent(Content):
 
     The source is not used, because a worker of a cluster may not have the file, and because the source of a lambda is
     the whole line that it stands on. Of what a function reads from its module, other functions of the same module
-    count, and numbers, texts and tuples. Tables and other modules do not. Docstrings do not count either.
+    count, and numbers, strings and tuples. Tables and other modules do not. Docstrings do not count either.
     """
 
     def _untyped(self, value: Any, *, typed: bool) -> bytes:
@@ -235,15 +235,15 @@ def _without_docstring(function: FunctionType) -> CodeType:
 
 
 def _read(function: FunctionType) -> dict[str, Any]:
-    """Return what a function reads from its own module, as far as it counts, by name."""
-    found = {}
+    """Return what counts of what a function reads from its own module, by name."""
+    read = {}
     for name in _names_in(function.__code__):
         value = function.__globals__.get(name)
         plain = getattr(value, "py_func", value)
         own = isinstance(plain, FunctionType) and plain.__module__ == function.__module__
         if own or isinstance(value, bool | int | float | str | bytes | tuple):
-            found[name] = value
-    return found
+            read[name] = value
+    return read
 
 
 def _names_in(code: CodeType) -> set[str]:

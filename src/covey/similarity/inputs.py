@@ -1,13 +1,11 @@
-"""What can be done with X before it is known what kind of objects X holds: first checks, and taking rows of it.
+"""Checks of X that several kinds of objects share.
 
-Missing values: NaN, NaT, None, pandas' NA, and masked entries.
-
-Checks of matrices that users pass. Sparse ones are checked before compiled code follows their indices.
-
-Neither SciPy nor compiled loops check the indices that a sparse matrix is built of. A single index out of range would
-make the loops read or write foreign memory.
-
-Rows of numbers: arrays, CSR matrices and frames become one array of numbers, which is checked.
+1. *Missing values* are NaN, NaT, None, pandas' NA, and masked entries.
+2. *First checks* refuse what cannot be a sequence of objects of any kind.
+3. *Sparse matrices* are checked before compiled code follows their indices. Neither SciPy nor compiled loops check the
+   indices that a sparse matrix is built of, and a single one out of range would make the loops read or write foreign
+   memory.
+4. *Rows of numbers* become one array from arrays, CSR matrices and frames.
 """
 
 import sys
@@ -228,9 +226,8 @@ LARGEST_FLOAT = int(sys.float_info.max)
 def check_rows(X: Any, estimator: Any = None, *, compared: bool = False, finite: bool = True) -> Any:
     """Return X as an array, or a CSR array, of numbers.
 
-    The numbers must be finite. Pass ``finite=False`` if they go to a function of the user's own, which may allow other
-    numbers. Pass ``compared=True`` for queries: their columns are then compared with those that were recorded on the
-    estimator.
+    The numbers must be finite. Pass ``finite=False`` if they go to a custom function, which may allow other numbers.
+    Pass ``compared=True`` for queries: their columns are then compared with those that were recorded on the estimator.
     """
     rows = check_array(
         check_csr(X, "X") if sp.issparse(X) else _array_of(X),

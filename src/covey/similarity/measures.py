@@ -6,7 +6,7 @@ the same kind of sum of each row with itself:
 
     cosine     x.y / sqrt(a b)            It is 0 where either vector is zero.
     dot        x.y
-    jaccard    x.y / (a + b - x.y)        For sets, or rows of 0 and 1, also packed (`bits.py`). Two empty sets score 1.
+    jaccard    x.y / (a + b - x.y)        For sets, or rows of 0 and 1, also packed. Two empty sets score 1.
     ruzicka    min / (a + b - min)        For non-negative weights. Two empty rows score 1.
     hamming    equal positions / width
     euclidean  1 / (1 + distance)
@@ -202,7 +202,7 @@ def _receive(name: str, measure: Measure) -> None:
 
 
 def register_similarity(name: str, similarity: "Measure | Similarity | Callable[[Any, Any], Any]") -> None:
-    """Give a similarity of your own a name.
+    """Give a custom similarity a name.
 
     The name then means this similarity wherever covey takes a similarity, until the process ends. A saved model stores
     only the name, so register the similarity again before you load the model in another process.
@@ -433,7 +433,7 @@ def is_precomputed(similarity: Any) -> bool:
 
 
 def resolve(similarity: Any) -> Similarity:
-    """Turn whatever a user may pass as ``similarity`` into a `Similarity`."""
+    """Turn what a user may pass as ``similarity`` into a `Similarity`."""
     if isinstance(similarity, Similarity):
         return similarity
     if isinstance(similarity, str) and similarity in NAMED:

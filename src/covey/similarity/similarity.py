@@ -1,8 +1,8 @@
 """What a similarity is: how a pair of objects is scored, and whether the order of the two matters.
 
 A `Similarity` holds no data; a collection joins it with objects. A larger score always means that two objects are
-closer. Distances come in only through `from_distance`, which turns them into similarities. `named.py` lists the
-similarities that have names.
+closer. Distances come in only through `from_distance`, which turns them into similarities. `measures.py` lists
+the similarities that have names.
 """
 
 import math
@@ -57,7 +57,7 @@ class Measure:
     """A similarity of rows of numbers, or a distance, that is made of one sum over their coordinates.
 
     Such a similarity is computed by compiled code, by several threads, and for dense rows, sparse rows, sets and dicts
-    of numbers alike. Pass one to `covey.register_similarity` to give a similarity of your own a name.
+    of numbers alike. Pass one to `covey.register_similarity` to give it a name.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Similarity:
     batch_size : int
         The most pairs that are passed in one call. `covey.batched` sets it.
     declared : bool
-        Whether somebody has said if the similarity is symmetric. It is False for a plain function without an attribute
+        Whether the user has said if the similarity is symmetric. It is False for a plain function without an attribute
         ``symmetric``.
     trusted : bool
         Whether a few pairs are *not* asked again to check what the function promises (see

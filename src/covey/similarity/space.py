@@ -58,8 +58,8 @@ class ScoredPairs:
 
     def find(self, x: int, y: int) -> float | None:
         """Return s(x, y), or None if the pair is not among these."""
-        found = np.flatnonzero((self.i == min(x, y)) & (self.j == max(x, y)))
-        return float((self.forward if x < y else self.backward)[found[0]]) if found.size else None
+        places = np.flatnonzero((self.i == min(x, y)) & (self.j == max(x, y)))
+        return float((self.forward if x < y else self.backward)[places[0]]) if places.size else None
 
 
 class UpperBounds(Protocol):

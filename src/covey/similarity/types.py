@@ -1,6 +1,6 @@
 """The types of what a user passes as X and as y.
 
-They say what covey accepts before anything is checked; a `Collection` is made of it (`collect.py`). This module imports
+They say what covey accepts before anything is checked; a `Collection` is made of it (`kinds/`). This module imports
 nothing of covey, so that every signature can use it. Users find these names in `covey.typing`.
 """
 

@@ -1,12 +1,9 @@
-"""Any objects under a function of the user's own, which takes one pair a call, many pairs a call, or is compiled by
-numba.
+"""Callers of a custom function, which takes one pair a call, many pairs a call, or is compiled by numba.
 
 A `Caller` calls the function and checks its values. If something goes wrong, its error names the two objects, or it
 notes what has happened and goes on. What it has evaluated before an error is handed on ahead of the error. A caller can
-be sent to other processes. A `FunctionSpace` decides in which process a caller works, and turns values into
-similarities.
-
-What processes need of those that call a function for pairs of objects.
+be sent to other processes, which `answer` by it. A `FunctionSpace` decides in which process a caller works, and turns
+values into similarities.
 """
 
 from abc import ABC, abstractmethod
@@ -21,6 +18,7 @@ import numpy as np
 from covey.arrays import Floats, Indices, Positions
 from covey.runtime.workers import Outcome, attempt
 from covey.similarity.calls.failures import MOST_EXAMPLES
+from covey.similarity.collection import some
 from covey.similarity.similarity import LARGEST, Similarity
 
 Part = tuple[Floats, list[str]]
@@ -90,14 +88,14 @@ class Caller(ABC):
         before, and the error follows it. A value that cannot be a similarity, or a distance, has become NaN. If the
         work goes on in spite of failures, so has that of a pair for which the function fails; if not, an error follows.
         """
-        found: list[Floats] = []
+        pieces: list[Floats] = []
         stopped: BaseException | None = None
         try:
             for values in self._values(i, j):
-                found.append(values)  # one by one, because a list made at once would be lost with the error
+                pieces.append(values)  # one by one, because a list made at once would be lost with the error
         except BaseException as error:
             stopped = error
-        values = np.concatenate(found) if found else np.empty(0)
+        values = np.concatenate(pieces) if pieces else np.empty(0)
         bad = ~(np.abs(values) < LARGEST)
         if self.similarity.conversion is not None:
             bad |= values < 0
@@ -160,7 +158,7 @@ class PairCaller(Caller):
     """Calls a plain Python function once a pair. Both sides are arrays of objects."""
 
     def _values(self, i: Indices, j: Indices) -> Iterator[Floats]:
-        values, stopped = _as_far_as_possible(map(self.similarity.function, self._left.take(i), self._right.take(j)))
+        values, stopped = _up_to_failure(map(self.similarity.function, self._left.take(i), self._right.take(j)))
         yield values
         failed = values.size
         if stopped is None and failed < i.size:
@@ -168,7 +166,7 @@ class PairCaller(Caller):
         if isinstance(stopped, Exception) and self.goes_on:
             self.note(i[failed], j[failed], f"raised {_brief(stopped)}")
             yield np.array([np.nan])
-            values, stopped = _as_far_as_possible(map(self._value_or_nan, i[failed + 1 :], j[failed + 1 :]))
+            values, stopped = _up_to_failure(map(self._value_or_nan, i[failed + 1 :], j[failed + 1 :]))
             yield values
         if stopped is not None:
             try:
@@ -189,7 +187,7 @@ class PairCaller(Caller):
     def _error_of_pair(self, i: int, j: int, error: Exception) -> Exception:
         """Return the error for a pair after a failure.
 
-        The function is called again to find out whether it raises, or returns something that is no number.
+        The function is called again to find out whether it raises, or returns something that is not a number.
         """
         try:
             result = self.similarity.function(self._left[i], self._right[j])
@@ -227,7 +225,7 @@ class BatchCaller(Caller):
     def _call_batch(self, i: Indices, j: Indices) -> Floats:
         span = f"in the batch of {i.size} pairs from {self.names(i[0], j[0])} on"
         try:
-            result = self.similarity.function(_some(self._left, i), _some(self._right, j))
+            result = self.similarity.function(some(self._left, i), some(self._right, j))
         except Exception as error:
             raise RuntimeError(f"The batched similarity raised {_brief(error)}, {span}.") from error
         try:
@@ -312,22 +310,17 @@ def _csr_loop(function: Any) -> Any:
     return loop
 
 
-def _as_far_as_possible(values: Iterable[float]) -> tuple[Floats, BaseException | None]:
+def _up_to_failure(values: Iterable[float]) -> tuple[Floats, BaseException | None]:
     """Return values up to the first that cannot be had, and what has kept it from being had."""
-    found = array("d")
+    had = array("d")
     try:
-        found.extend(values)
+        had.extend(values)
     except BaseException as error:
-        return np.frombuffer(found), error
-    return np.frombuffer(found), None
+        return np.frombuffer(had), error
+    return np.frombuffer(had), None
 
 
 def _brief(error: BaseException) -> str:
     """Describe an error in one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return ": ".join([type(error).__name__, *lines[:1]])
-
-
-def _some(objects: Any, positions: Indices) -> Any:
-    """Return the objects at these positions, in the same form."""
-    return [objects[position] for position in positions] if isinstance(objects, list) else objects[positions]

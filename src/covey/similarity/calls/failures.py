@@ -1,9 +1,9 @@
 """What happens if a similarity fails for a pair: the work ends with an error, or the pair counts as least similar.
 
-A function of the user's own may raise an error, return something that is no number, or hang. One such pair among
-millions need not cost a day's work. If the user says ``on_error="lowest"``, the work goes on:
+A custom function may raise an error, return something that is not a number, or hang. One such pair among millions need
+not cost a day's work. If the user says ``on_error="lowest"``, the work goes on:
 
-1. Whoever evaluates pairs answers NaN for those that have failed, and says what has happened.
+1. A caller (`callers.py`) returns NaN for pairs that have failed, and says what has happened.
 2. `Failures` counts them and keeps the first examples.
 3. A failed pair then gets the lowest similarity that the fit has seen until then, the pairs that were asked for along
    with it included. So a failed pair is hardly ever among the neighbors of an object, and it does not pull a mean
@@ -25,10 +25,10 @@ OnError = Literal["raise", "lowest"]
 """What to do if a similarity fails: end the work, or go on."""
 
 MOST_EXAMPLES = 5
-"""How many failures are described. The value is a matter of taste."""
+"""How many failures are described."""
 NOTHING_ELSE = 100
-"""How many evaluations must fail, without any that does not, until the fit ends all the same. The value is a matter of
-taste: a typing error in a function should not cost a day."""
+"""How many evaluations must fail, without any that does not, until the fit ends all the same: a typing error in a
+function should not cost a day."""
 
 
 @dataclass
@@ -86,5 +86,5 @@ class Failures:
             warnings.warn(
                 " ".join([f"The similarity failed for {pairs} as least similar.{before}", *self.examples]),
                 FailedPairsWarning,
-                stacklevel=5,
+                stacklevel=7,
             )

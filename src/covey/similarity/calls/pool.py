@@ -14,8 +14,6 @@ space that uses the pool.
 """
 
 import math
-import warnings
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,20 +25,18 @@ from covey.runtime.executor import reaches_other_machines
 from covey.runtime.interruptible import Steps
 from covey.runtime.workers import LOST, Outcome, Shared, UnsendableError, attempt, has_arrived
 from covey.similarity.calls.callers import Caller, Part, answer
+from covey.similarity.calls.warnings import Topic
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
-the processes waiting. The value comes from no recorded measurement."""
+the processes waiting."""
 WORTH_IT = 0.5
-"""How many seconds of work must remain before processes are used, because starting them takes time, too. The value
-comes from no recorded measurement."""
+"""How many seconds of work must remain before processes are used, because starting them takes time, too."""
 BATCH_SECONDS = 0.1
 """How many seconds a worker computes before it answers. Longer batches would make the progress bar jump, and shorter
-ones would be sent more often. The value comes from no recorded measurement."""
+ones would be sent more often."""
 
-_warned_about: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-"""The similarities that a warning was given for, by identity. All clusters of a fit share one similarity, so that it is
-given only once."""
+_unsendable = Topic()
 
 
 class Pool:
@@ -76,10 +72,10 @@ class Pool:
                 n_done = start + part[0].size
         except UnsendableError as error:
             self._n_jobs = 1
-            warn_once(caller.similarity, error)
+            warn_unsendable(caller.similarity, error)
             yield from self._here(caller, i, j, n_done)
         except BaseException:
-            self._shared = None  # its file is removed now, and not when nobody has the pool any more
+            self._shared = None  # removes its file now, and not together with the pool
             raise
 
     def _is_worth_it(self, n_left: int) -> bool:
@@ -124,11 +120,11 @@ class Pool:
                 failures.append(outcome)
             elif not outcome.lost:
                 parts, ending = outcome.value
-                found = [(batch.start, part) for part in parts]
+                placed_parts = [(batch.start, part) for part in parts]
                 if failures:
-                    late += found
+                    late += placed_parts
                 else:
-                    yield from found
+                    yield from placed_parts
                 if ending.failed:
                     failures.append(ending)
         if failures:
@@ -147,16 +143,13 @@ def placed(caller: Caller, i: Indices, j: Indices, pairs: slice) -> Iterator[tup
         yield pairs.start, part
 
 
-def warn_once(similarity: Any, error: UnsendableError) -> None:
+def warn_unsendable(similarity: Any, error: UnsendableError) -> None:
     """Warn once for each similarity that it cannot be sent."""
-    if id(similarity) in _warned_about:
-        return
-    _warned_about[id(similarity)] = similarity
-    warnings.warn(
+    _unsendable.warn(
+        similarity,
+        UnpicklableSimilarityWarning,
         f"{similarity!r} or its objects cannot be sent to other processes, so that one process computes all of it; "
         f"define what it uses at the top of a module, or pass n_jobs=1. The reason was {error}.",
-        UnpicklableSimilarityWarning,
-        stacklevel=2,
     )
 
 

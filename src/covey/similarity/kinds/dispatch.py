@@ -47,8 +47,8 @@ def collect_representatives(
         raise ValueError("representatives_ must be one object for each of the rows")
     if collection.n_columns != n_columns:
         raise ValueError("representatives_ must have n_features_in_ columns")
-    kept, given = collection.objects, objects
-    if (type(kept), getattr(kept, "dtype", None)) != (type(given), getattr(given, "dtype", None)):
+    checked = collection.objects
+    if (type(checked), getattr(checked, "dtype", None)) != (type(objects), getattr(objects, "dtype", None)):
         raise ValueError("representatives_ must be an array of numbers, a CSR array or a list of objects")
     return collection.numbered(rows)
 

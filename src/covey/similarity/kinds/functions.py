@@ -1,6 +1,7 @@
-"""Any objects under a function of the user's own.
+"""Any objects under a custom function.
 
-Any objects under a function of the user's own.
+The objects are a list of anything, an array, or rows of numbers. A caller (`calls/callers.py`) calls the function for
+pairs, in this process, in several, or in one that is ended if a call takes too long.
 """
 
 import math
@@ -31,7 +32,7 @@ from covey.similarity.space import Part, Space
 
 
 class FunctionSpace(Space):
-    """Objects that are scored by a user's function, in this process or in several."""
+    """Objects that are scored by a custom function, in this process or in several."""
 
     def __init__(
         self, caller: Caller, n_left: int, n_right: int, *, square: bool, n_jobs: int | None, run: Run
@@ -78,7 +79,7 @@ class FunctionSpace(Space):
             yield self._sound(step.start, values)
 
     def _fill(self, values: Floats, i: Indices, j: Indices, positions: Positions, _: Positions) -> Floats:
-        """Write the values of the pairs at these positions, as far as they can be had."""
+        """Write the values of the pairs at these positions, up to the first that fails."""
         for part, _notes in self._caller.parts(i[positions], j[positions]):
             values[positions[: part.size]] = part
         return values[positions]
@@ -137,7 +138,7 @@ class SequenceCollection(Collection):
         return distinct_rows(self.objects) if self.n_columns is not None else distinct_objects(self.objects)
 
     def content_hashes(self) -> Hashes:
-        """Return a hash of the content of each object. Arrays of numbers are hashed whatever their type is."""
+        """Return a hash of the content of each object. Equal arrays of numbers of different types have equal hashes."""
         if sp.issparse(self.objects):
             return row_hashes(self.objects)
         if self._are_numbers():

@@ -1,6 +1,7 @@
-"""Objects that are given by a matrix of similarities or distances which the user has computed.
+"""Objects of which only a matrix of their similarities or distances is known, which the user has computed.
 
-The space of a matrix of similarities or distances that the user has computed.
+A part of the objects keeps the matrix of all, to be compared with other parts. The representatives of a classifier are
+columns: queries are rows of similarities to all objects of the fit.
 """
 
 import sys

@@ -1,10 +1,6 @@
-"""Rows of mixed columns, numbers and categories, under Gower's similarity.
+"""Rows of mixed columns, numbers and categories, under Gower's similarity, which `measures.py` defines.
 
-Rows of a table of mixed columns, in the form in which they are compared and stored.
-
-The space of rows of mixed columns under Gower's similarity.
-
-From tables of mixed columns to encoded rows: numbers, categories, and missing values in both.
+A table becomes encoded rows (`MixedRows`), which a `MixedSpace` compares.
 
 A column is one of numbers if its type says so, or if all values that it holds are numbers. Dates count as numbers if
 the type of the column says that they are dates. Every other column holds categories, truth values included. None, NaN,
@@ -86,14 +82,14 @@ class MixedRows:
 
         To queries, such a category is the same as one that was never seen.
         """
-        codes, kept = self.codes.copy(), []
+        codes, own = self.codes.copy(), []
         for column, categories in enumerate(self.categories):
             used = np.unique(codes[:, column])
             used = used[used != MISSING]
             there = codes[:, column] != MISSING
             codes[there, column] = np.searchsorted(used, codes[there, column])
-            kept.append([categories[code] for code in used.tolist()])
-        return replace(self, codes=codes, categories=kept)
+            own.append([categories[code] for code in used.tolist()])
+        return replace(self, codes=codes, categories=own)
 
     @property
     def spreads(self) -> Floats:
@@ -150,7 +146,7 @@ def gower_means(left_numbers, left_codes, right_numbers, right_codes, spreads, i
 def encode(X: Any) -> MixedRows:
     """Return the rows of a table, with the ranges and categories that it holds. Rows that are encoded stay as they are.
 
-    Raise TypeError or ValueError if X is no table, or holds infinite numbers or values that cannot be compared.
+    Raise TypeError or ValueError if X is not a table, or holds infinite numbers or values that cannot be compared.
     """
     if isinstance(X, MixedRows):
         return X
@@ -167,7 +163,7 @@ def encode(X: Any) -> MixedRows:
     highest = np.where(there, numbers, -np.inf).max(axis=0, initial=-np.inf)
     empty = lowest > highest
     lowest[empty], highest[empty] = 0.0, 0.0
-    return MixedRows(numbers, codes, lowest, highest, [found for _, found in coded], is_number, table.keys)
+    return MixedRows(numbers, codes, lowest, highest, [categories for _, categories in coded], is_number, table.keys)
 
 
 def encode_like(X: Any, fitted: MixedRows) -> MixedRows:
@@ -177,16 +173,16 @@ def encode_like(X: Any, fitted: MixedRows) -> MixedRows:
     """
     table = _Table.of(X, fitted.keys)
     if (table.keys is None) != (fitted.keys is None):
-        wanted, found = ("a table", "dicts") if fitted.keys is None else ("dicts", "a table")
-        raise TypeError(f"X must be of the kind passed to fit, which was {wanted}, got {found}.")
+        wanted, given = ("a table", "dicts") if fitted.keys is None else ("dicts", "a table")
+        raise TypeError(f"X must be of the kind passed to fit, which was {wanted}, got {given}.")
     if len(table.columns) != fitted.is_number.size:
         raise ValueError(
             f"X must have the {fitted.is_number.size} columns of the X passed to fit, got {len(table.columns)}."
         )
     named = list(zip(table.items(), fitted.is_number.tolist(), strict=True))
     numbers = [_as_numbers(column, name) for (name, column), is_number in named if is_number]
-    texts = [(_values(column), name) for (name, column), is_number in named if not is_number]
-    codes = [_looked_up(*text, found) for text, found in zip(texts, fitted.categories, strict=True)]
+    values = [(_values(column), name) for (name, column), is_number in named if not is_number]
+    codes = [_looked_up(*column, categories) for column, categories in zip(values, fitted.categories, strict=True)]
     stacked = _stacked(numbers, table.n, np.float64), _stacked(codes, table.n, np.int32)
     return replace(fitted, numbers=stacked[0], codes=stacked[1])
 
@@ -233,7 +229,7 @@ def _check_all(X: Sequence[Any] | NDArray[Any], kind: Any, noun: str) -> None:
 
 
 def _array_of_rows(X: Any) -> NDArray[Any]:
-    """Return a sequence of rows as an array of objects; what is no sequence of rows gets one dimension."""
+    """Return a sequence of rows as an array of objects; anything but a sequence of rows gets one dimension."""
     rows = list(X)
     if not isinstance(rows[0], list | tuple | np.ndarray):
         return np.empty(len(rows), dtype=object)
@@ -346,8 +342,8 @@ def _different(values: list[Any], name: Any) -> dict[Any, None]:
         return dict.fromkeys(values)
     except TypeError as error:
         raise TypeError(
-            f"X must hold categories that can be hashed, such as texts, but column {name!r} does not ({error}); drop "
-            "the column, or turn its values into texts."
+            f"X must hold categories that can be hashed, such as strings, but column {name!r} does not ({error}); drop "
+            "the column, or turn its values into strings."
         ) from error
 
 

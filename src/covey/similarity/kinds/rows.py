@@ -1,12 +1,11 @@
-"""Rows of numbers under a named similarity.
+"""Rows of numbers under a named similarity, which is made of one sum over their coordinates.
 
-Storage of rows of numbers, dense or CSR, for the named similarities. `bit_rows.py` stores rows of packed bits.
-
-All kinds answer the same questions by index. `sums` adds up a statistic over the coordinates of a pair of rows,
-`own_terms` does the same for each row with itself, and `products` multiplies blocks of rows. Float32 stays float32.
-Booleans and small integers become float32, which holds them exactly. All other numbers become float64.
-
-The space of rows of numbers under a similarity that is made of one sum over coordinates.
+1. `Rows` are the storage, dense or CSR; those of packed bits (`bits.py`) are stored in words. All answer the same
+   questions by index: `sums` adds up a statistic over the coordinates of a pair of rows, `own_terms` does the same for
+   each row with itself, and `products` multiplies blocks of rows. Float32 stays float32. Booleans and small integers
+   become float32, which holds them exactly. All other numbers become float64.
+2. `RowSpace` turns sums into similarities, and products into estimates.
+3. `RowCollection` checks X.
 """
 
 import math
@@ -45,7 +44,7 @@ from covey.similarity.sums import unit_of
 
 COLUMNS_A_PAIR = 64
 """CSR rows are spread out only if there is at least one pair for this many columns. This keeps the time for clearing
-the array small beside the time for the pairs. The value trades time only; it comes from no recorded measurement."""
+the array small beside the time for the pairs."""
 
 PRODUCTS = 1 << 31
 """How many multiplications a matrix product makes at a time, about. One core makes some 10 thousand million a second,
@@ -121,8 +120,8 @@ class DenseRows(Rows):
 
     hubs = False
     exact_up_to = 10_000
-    """Beyond this the cost of all pairs, which grows with the square of the number, exceeds that of NN-Descent. It was
-    set with the benchmark suite; no table of the crossing was kept. A larger value buys exact graphs with time."""
+    """Beyond this the cost of all pairs, which grows with the square of the number, exceeds that of NN-Descent. A
+    larger value buys exact graphs with time."""
     rounds_to_bytes = True
 
     def __init__(self, values: NDArray[Any]) -> None:
@@ -355,7 +354,7 @@ def _rounding(rows: Rows) -> Rounding:
     return Rounding((rows.n_terms + 16) * float(info.eps), (rows.n_terms + 16) * float(info.tiny))
 
 
-NO_NUMBERS: dict[str, Any] = {"text": str, "dates": (date, timedelta, np.datetime64, np.timedelta64)}
+NOT_NUMBERS: dict[str, Any] = {"text": str, "dates": (date, timedelta, np.datetime64, np.timedelta64)}
 """What a column of objects may hold that is not a number, and how an error calls it."""
 
 
@@ -420,7 +419,7 @@ class RowCollection(Collection):
 def _check_columns(X: Any) -> None:
     """Refuse text and dates.
 
-    The error says what a similarity of rows needs, where scikit-learn would only say that a string is no float.
+    The error says what a similarity of rows needs, where scikit-learn would only say that a string is not a float.
     """
     if first_is(X, str):
         raise ValueError(
@@ -431,10 +430,10 @@ def _check_columns(X: Any) -> None:
         return
     for name, column in zip(names(X), columns(X), strict=True):
         values = list(column)
-        for found, types in NO_NUMBERS.items():
+        for content, types in NOT_NUMBERS.items():
             if any(isinstance(value, types) for value in values):
                 raise ValueError(
-                    f"X must hold columns of numbers for this similarity, but column {name!r} holds {found}; drop or "
+                    f"X must hold columns of numbers for this similarity, but column {name!r} holds {content}; drop or "
                     "encode it, or pass similarity='gower', which takes mixed columns, or a callable: rows then come "
                     "to it as dicts."
                 )

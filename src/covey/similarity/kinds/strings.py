@@ -1,6 +1,4 @@
-"""Strings under a named similarity of strings.
-
-The space of strings under a named similarity, which rapidfuzz computes for many pairs in one call.
+"""Strings under a named similarity, which rapidfuzz computes for many pairs in one call.
 
 rapidfuzz releases the interpreter lock while it computes, so that threads share the work and no other processes are
 needed. It has one function for a list of pairs and another for whole blocks. Both give the same bits.
@@ -52,7 +50,7 @@ class StringSpace(Space):
         self._process = require("rapidfuzz.process", "text")
         self._distance = getattr(require("rapidfuzz.distance", "text"), MODULES[similarity.function])
         self._left, self._right = left, right
-        self._step = 1  # how many rows of a block are computed at a time, as far as experience has shown
+        self._step = 1  # how many rows of a block are computed at a time; adapted to how long they take
         self.exact_up_to = EXACT_UP_TO if max(map(len, left), default=0) <= SHORT else 0
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
@@ -120,7 +118,7 @@ class StringCollection(Collection):
 
 
 def _check_strings(X: Any, similarity: Similarity) -> list[str]:
-    """Return X as a list of strings. Refuse tables, and objects that are no strings."""
+    """Return X as a list of strings. Refuse tables, and objects that are not strings."""
     if is_frame(X) or sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim != 1):
         raise TypeError(
             f"X must be a sequence of strings for similarity={similarity.function!r}, got {type(X).__name__} of shape "
