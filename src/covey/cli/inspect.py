@@ -11,8 +11,9 @@ from covey.cli.files.formats import Format
 from covey.cli.files.paths import check_model, check_output
 from covey.cli.options import OUT_FORMATS, RUN, Replacing
 from covey.cli.rules import Rule
-from covey.cli.terminal import cell, show, show_some, visible
+from covey.cli.terminal import cell, show, show_some
 from covey.cli.typer_dataclasses import argument, option
+from covey.runtime.wording import visible
 
 if TYPE_CHECKING:
     from covey.cli.model_file import Model

@@ -21,7 +21,7 @@ from itertools import accumulate
 from types import TracebackType
 from typing import Any, TextIO
 
-from covey.runtime.wording import several
+from covey.runtime.wording import several, visible
 
 FEWEST_ROWS = 10
 """How many rows of a table are shown even on a terminal that is not that high. The value is a matter of taste."""
@@ -83,11 +83,6 @@ def width() -> int:
 
     console = Console(stderr=True)
     return console.width if console.is_terminal else NO_TERMINAL
-
-
-def visible(text: str) -> str:
-    """Return the text with all characters that are not printable in Python's notation for them."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 
 def say(text: str) -> None:
