@@ -787,5 +787,4 @@ def runners_up(rows: Positions, similarities: Floats, winners: Positions) -> tup
     best, others = similarities[every, winners], similarities.copy()
     others[every, winners] = -np.inf
     second = best_classes(rows, others)
-    with np.errstate(over="ignore"):  # a margin that is larger than the largest float is given as that one
-        return second, np.minimum(best - others[every, second], np.finfo(np.float64).max)
+    return second, best - others[every, second]
