@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
-from covey.cli.terminal import listed
+from covey.cli.files.dialect import listed
 from covey.runtime.libraries import require
 from covey.runtime.wording import agreeing, several, some_of
 from covey.similarity.inputs import is_missing
