@@ -30,7 +30,7 @@ DOCS_VENV ?= .venv-docs
 SITE ?= docs/_build/html
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: FORCE demo test suite test-oldest test-wheel steady attack mutants lint types format map docs bench audit reproducible dist clean
+.PHONY: FORCE demo test suite test-oldest test-wheel thorough determinism steady attack mutants lint types format map docs bench audit reproducible dist clean
 
 # Ends with a page, covey-demo.html, to open in a browser.
 demo: $(VENV)/.installed
@@ -48,6 +48,13 @@ test-oldest: $(OLDEST_VENV)/.installed-dev
 # The same tests on the wheel of the last commit, installed outside this folder; those of the source archive are run.
 test-wheel: $(BUILD_VENV)/.installed
 	$(BUILD_BIN)/python -m tests.release test $(TESTS)
+
+# The tests that take minutes, which suite leaves out, and the same results under each setting that must not change any
+thorough: $(VENV)/.installed-dev determinism
+	$(BIN)/pytest -m minutes
+
+determinism: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.determinism
 
 # The tests that start processes, send signals or wait, many times: also make steady BUSY=2, beside two busy loops
 steady: $(VENV)/.installed-dev

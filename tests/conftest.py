@@ -22,8 +22,8 @@ settings.load_profile("covey")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Mark what does more than compute, if a mark is asked for, because reading the source of all tests takes time."""
-    for item in items if config.option.markexpr else ():
+    """Mark what does more than compute, if this is asked for, because reading the source of all tests takes time."""
+    for item in items if "processes" in config.option.markexpr else ():
         if hasattr(item, "function") and steady.does_more_than_compute(item):
             item.add_marker("processes")
 

@@ -198,7 +198,7 @@ class Copy:
 
     def __init__(self, tree):
         self.tree, self.folder = tree, Path(tempfile.mkdtemp(prefix="mutants-"))
-        ignored = shutil.ignore_patterns(".git", ".venv*", ".mypy_cache", ".ruff_cache", "docs", "*.pyc")
+        ignored = shutil.ignore_patterns(".git", ".venv*", ".mypy_cache", ".ruff_cache", "_build", "*.pyc")
         shutil.copytree(tree.path, self.folder, ignore=ignored, dirs_exist_ok=True)
 
     def close(self):

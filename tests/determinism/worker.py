@@ -86,7 +86,7 @@ def set_blocks(size):
             assert hasattr(module, constant), f"{name} has no {constant} any more"
             setattr(module, constant, size)
     executor = importlib.import_module("covey.runtime.executor")
-    for name in ("all_pairs", "descent", "exact", "groups", "sides", "above"):
+    for name in ("by_group", "descent", "exact", "threshold"):
         module = importlib.import_module(f"covey.graph.{name}")
         module.share_out = lambda n, most: executor_share(n, size)
     assert callable(executor.share_out)

@@ -54,6 +54,7 @@ def test_a_matrix_in_the_form_of_pynndescent_gives_the_same_graph(expected):
     check(matrix, expected)
 
 
+@pytest.mark.minutes
 def test_pynndescent_gives_the_same_graph(expected):
     """For so few objects its search is exact. It compiles for a minute or two."""
     library = pytest.importorskip("pynndescent", reason="needs the extra bench")

@@ -1,1 +1,1 @@
-"""`covey select`: the few rows that stand for the many."""
+"""`covey select`: options, rules, load, fit, write."""

@@ -1,1 +1,0 @@
-"""`covey inspect`: what a model holds."""
