@@ -39,8 +39,8 @@ from tests.selectors.ds3_cases import (
     visits_case,
 )
 from tests.selectors.test_sharpened_search import Problem
-from tests.similarity.bit_cases import BIT_CASES
-from tests.similarity.test_gower import kernel_case
+from tests.similarity.kinds.bit_cases import BIT_CASES
+from tests.similarity.kinds.test_mixed import kernel_case
 
 rng = np.random.default_rng(0)
 

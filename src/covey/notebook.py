@@ -15,7 +15,7 @@ import numpy as np
 
 from covey.arrays import Positions
 from covey.prototype import Prototype
-from covey.runtime.wording import several, shortened
+from covey.runtime.wording import several, shortened, visible
 
 MOST_CLUSTERS = 12
 """How many clusters are listed, the largest first, so that a summary fits on a screen."""
@@ -95,7 +95,7 @@ def _table(ordered: Sequence[Prototype], counts: Sequence[Positions]) -> str:
 def _row(prototype: Prototype, discs: str) -> str:
     """Return the line of the table about one cluster."""
     cells = (
-        _escaped(shortened(str(prototype.label))),
+        escape(visible(shortened(str(prototype.label)))),
         f"{prototype.members.size:,}",
         f"{prototype.indices.size:,}",
         f"{prototype.coverage:.1%}",
@@ -131,8 +131,3 @@ def _circle(x: float, y: float, radius: float, color: str, title: str) -> str:
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{color}" fill-opacity=".7">'
         f"<title>{title}</title></circle>"
     )
-
-
-def _escaped(text: str) -> str:
-    """Return text that remains text, without characters that HTML cannot hold or that turn the direction of writing."""
-    return escape("".join(char if char.isprintable() else ascii(char)[1:-1] for char in text))

@@ -22,8 +22,9 @@ from pathlib import Path
 import numpy as np
 
 import covey
-from covey.cli.inspect import contents
-from covey.cli.model_file import read_model, representatives_of
+from covey.cli.inspect.command import contents
+from covey.cli.inspect.representatives import representatives_of
+from covey.cli.model_file import read_model
 from covey.exceptions import FileFormatError
 from covey.persistence.loading import ModelFile
 from covey.similarity.kinds.mixed import MixedRows

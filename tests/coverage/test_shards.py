@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import covey
 from covey.coverage import shards as rounds
-from covey.coverage.gains import SHRUNK
 from covey.coverage.shards import (
     NOBODY,
     cover_in_rounds,
@@ -142,7 +141,7 @@ def test_a_larger_graph_of_points_gives_the_same(n_shards, gain, on_orphan):
     assert whole.n_rounds < pieces.n_rounds
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-7, 1.0, 1e9, 1e250])
+@pytest.mark.parametrize("scale", [1e-300, 1e-7, 1.0, 1e9, 1e145])
 def test_units_do_not_depend_on_the_shards(scale):
     """The unit is a power of 2 that follows from the largest gain, at whatever scale."""
     graph = random_graph(300, 5, 1)
@@ -163,7 +162,7 @@ def test_the_largest_gain_is_summed_in_the_same_order():
                     sums[r] += similarity
         for n_groups, n_shards in ((1, 1), (6, 5)):
             shards = Problem(graph, seed, n_groups, n_shards, threshold).shards()
-            expected = np.ldexp(max(1.0 + total for total in sums), -SHRUNK)
+            expected = max(1.0 + total for total in sums)
             assert max(shard.facts.largest for shard in shards) == expected
 
 

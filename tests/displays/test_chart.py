@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.displays.chart import ABOVE, BELOW, FRAMES, LETTER, SHARE_BEFORE, Axis, Chart, Level, Point, Series
+from covey.displays.chart import ABOVE, BELOW, LETTER, PLOT_AREAS, SHARE_BEFORE, Axis, Chart, Level, Point, Series
 
 
 def chart(points, levels=(), marked=None, more=(), limits=(-math.inf, math.inf)):
@@ -25,7 +25,7 @@ def point(x, y, error=0.01, label=""):
 CURVE = [point(1, 0.7, label="50"), point(3, 0.8, label="10"), point(30, 0.95, label="3")]
 
 
-@pytest.mark.parametrize("at", range(len(FRAMES)))
+@pytest.mark.parametrize("at", range(len(PLOT_AREAS)))
 def test_everything_is_inside_its_frame(at):
     levels = [Level("all", 0.97), Level("chance", 0.1)]
     drawing = chart(CURVE, levels, CURVE[2]).drawings()[at]
@@ -61,7 +61,7 @@ def test_words_never_lie_on_each_other_nor_on_marks_nor_outside(curve, others, l
     for drawing in chart(points, all_levels, points[0], more, limits=(0, 1)).drawings():
         marks = [mark for line in drawing.lines for mark in line.marks]
         labels = [box(mark.label) for mark in marks if mark.label is not None]
-        others = [box(word) for word in (drawing.note, *(rule.word for rule in drawing.rules)) if word is not None]
+        others = [box(word) for word in (drawing.note, *(rule.label for rule in drawing.rules)) if word is not None]
         assert not any(overlap(*pair) for pair in combinations([*labels, *others], 2))
         for left, top, right, bottom in [*labels, *others]:
             assert drawing.frame.left <= left < right <= drawing.frame.width
@@ -147,7 +147,7 @@ def test_labels_and_words_that_have_no_room_are_left_out_and_the_legend_has_them
     curve = next(line for line in drawing.lines if len(line.marks) == 3)
     assert [mark.label is None for mark in curve.marks][2]
     assert drawing.note is None
-    assert drawing.rules[0].word is None
+    assert drawing.rules[0].label is None
     assert drawing.rules[0].text == "one: 0.850"
 
 
@@ -155,7 +155,7 @@ def test_the_words_of_a_level_are_where_no_points_are():
     few, many = [point(1, 0.8), point(30, 0.9)], [point(1, 0.9), point(30, 0.8)]
     for points, expected in ((few, "start"), (many, "end")):
         for drawing in chart(points, [Level("all", 0.895)]).drawings():
-            assert drawing.rules[0].word.side == expected
+            assert drawing.rules[0].label.side == expected
 
 
 def test_the_words_beside_a_point_keep_off_its_ring_however_short_its_interval_is():

@@ -18,7 +18,7 @@ from covey.displays import page as page_maker
 from covey.displays.cards import Card
 from covey.displays.chart import Axis, Chart, Level, Point, Series
 from covey.displays.confusion import Confusion, ConfusionMatrix, Confusions, Example
-from covey.displays.drawing import figure, legible, plain
+from covey.displays.drawing import figure, plain
 from covey.displays.page import UnsafePageError, render
 from covey.displays.picture import Picture
 from covey.displays.report import Gallery, Report, Section, Verdict
@@ -27,6 +27,7 @@ from covey.experiments import confusions, curves, figures, tables
 from covey.experiments.paper.methods import METHODS
 from covey.experiments.runner import report
 from covey.experiments.specs import Problem, Spec, Split
+from covey.runtime.wording import legible
 from tests.browser import requested, started
 
 HOSTILE = [

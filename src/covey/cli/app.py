@@ -12,8 +12,8 @@ from covey.cli.compare.rules import RULES as COMPARE_RULES
 from covey.cli.early import EXIT_CODE
 from covey.cli.errors import MisuseError
 from covey.cli.help import Command, Group
-from covey.cli.inspect import RULES as INSPECT_RULES
-from covey.cli.inspect import inspect
+from covey.cli.inspect.command import inspect
+from covey.cli.inspect.rules import RULES as INSPECT_RULES
 from covey.cli.interrupts import interruptible
 from covey.cli.reproduce import reproduce
 from covey.cli.rules import Rule, as_list, check
@@ -60,9 +60,9 @@ class Debug:
     on = False
 
 
-def show_version(asked: bool) -> None:
-    """Print the version and end, if the user has asked for it."""
-    if asked:
+def show_version(passed: Any) -> None:
+    """Print the version and end, if --version was passed."""
+    if passed:
         from covey import __version__
 
         print(f"covey {__version__}")
@@ -71,6 +71,7 @@ def show_version(asked: bool) -> None:
 
 @app.callback()
 def settings(
+    *,
     debug: Annotated[bool, option("--debug", what="On an error, show where it happened.")] = False,
     version: Annotated[
         bool, option("--version", what="Show the version and leave.", callback=show_version, is_eager=True)

@@ -7,7 +7,7 @@ from covey.cli.files.block import name_of
 
 
 class MisuseError(ValueError):
-    """Options contradict each other or cannot have the values given, whatever the input is. The exit code is 2."""
+    """Options contradict each other or cannot have the values given. The exit code is 2."""
 
 
 @contextmanager

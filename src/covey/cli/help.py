@@ -6,8 +6,8 @@ from typing import Any
 
 from covey.cli.options import OBJECTS, READING, RUN
 from covey.cli.select.options import BESIDE, CHOICE, CLUSTER, LONG
-from covey.cli.terminal import visible
 from covey.cli.typer_dataclasses import typer
+from covey.runtime.wording import visible
 
 PANELS = (None, CHOICE, BESIDE, OBJECTS, READING, RUN, LONG, CLUSTER)
 """The order in which panels are shown; the first is the one of options without a panel."""

@@ -1,8 +1,8 @@
 """Ctrl-C stops a command with exit code 130 and one line, at whatever moment it comes.
 
-Python turns Ctrl-C into a KeyboardInterrupt, at whatever line it is. That alone keeps no promise:
+Python turns Ctrl-C into a KeyboardInterrupt, at whatever line it is. That alone is not enough:
 
-- Nobody catches it while libraries are being imported, or while the interpreter ends.
+- Nothing catches it while libraries are being imported, or while the interpreter ends.
 - A library may report an error of its own instead (an import of one that was made with pybind11 raises ImportError), or
   swallow it.
 - A second one would break off the cleaning up after the first.
@@ -54,7 +54,7 @@ class LastWords:
 
 
 def say_nothing_else() -> None:
-    """After an interrupt, let nothing be said of errors that nobody could handle: they have come of it."""
+    """After an interrupt, report no errors that were not handled: they have come of it."""
     sys.unraisablehook = _unless_interrupted(sys.unraisablehook)
     threading.excepthook = _unless_interrupted(threading.excepthook)
 
@@ -120,7 +120,7 @@ def verdict(code: int) -> int:
         LastWords.said = True
         from covey.cli.terminal import say
 
-        with suppress(OSError, ValueError, AttributeError):  # nobody listens
+        with suppress(OSError, ValueError, AttributeError):  # standard error is closed
             if sys.stderr.isatty():
                 print(file=sys.stderr)  # a new line below the ^C that the terminal shows
             say(f"covey: stopped{_what_became()}.")
@@ -154,7 +154,7 @@ def leave(code: int) -> Never:
             gc.collect()
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):  # nobody reads it, it is closed, or there is none
+            with suppress(OSError, ValueError, AttributeError):  # its reader has left, it is closed, or there is none
                 stream.flush()
         os._exit(verdict(code))
 

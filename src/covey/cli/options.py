@@ -9,11 +9,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any
 
-from covey.cli.files.dialect import Dialect, decimal_in, delimiter_in, encoding_in
+from covey.cli.files.dialect import Dialect, decimal_in, delimiter_in, encoding_in, listed
 from covey.cli.files.formats import Format, format_of
 from covey.cli.files.paths import check_there, expanded
 from covey.cli.similarity_option import OWN, check_function_file, in_words, similarity_in
-from covey.cli.terminal import listed
 from covey.cli.typer_dataclasses import argument, option
 from covey.storage.limits import FREE, MOST_RATIO, OPTION, unpacking_at_most
 

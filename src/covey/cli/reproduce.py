@@ -6,8 +6,9 @@ from typing import Annotated
 
 from covey.cli.interrupts import unfinished
 from covey.cli.options import Running
-from covey.cli.terminal import log_to_terminal, visible
+from covey.cli.terminal import log_to_terminal
 from covey.cli.typer_dataclasses import argument, option
+from covey.runtime.wording import visible
 
 
 @dataclass(frozen=True)

@@ -113,8 +113,8 @@ def _module_in_file(file: Path) -> ModuleType:
     folder, name = str(file.resolve().parent), file.stem
     if folder not in sys.path:
         sys.path.append(folder)
-    found = find_spec(name)
-    if found is None or found.origin is None or Path(found.origin).resolve() != file.resolve():
+    spec = find_spec(name)
+    if spec is None or spec.origin is None or Path(spec.origin).resolve() != file.resolve():
         raise ImportError(f"Python has another module that is called {name}; give the file another name")
     return import_module(name)
 

@@ -6,11 +6,8 @@ are all control characters, marks of the direction of writing, and characters wi
 
 Rows and JSON that are written to standard output are for other programs and hold the data unchanged. Only where it is a
 terminal, they are escaped, too.
-
-Lists in the value of one option.
 """
 
-import csv
 import logging
 import re
 import shutil
@@ -21,13 +18,12 @@ from itertools import accumulate
 from types import TracebackType
 from typing import Any, TextIO
 
-from covey.runtime.wording import several
+from covey.runtime.wording import several, shortened, visible
 
 FEWEST_ROWS = 10
-"""How many rows of a table are shown even on a terminal that is not that high. The value is a matter of taste."""
+"""How many rows of a table are shown even on a terminal that is not that high."""
 LONGEST_CELL = 40
-"""How many characters of a value a table of many rows shows, so that a few columns fit beside each other. The value is
-a matter of taste."""
+"""How many characters of a value a table of many rows shows, so that a few columns fit beside each other."""
 NO_TERMINAL = 100
 """How wide a table may be where there is no terminal, such as in a log; people can read lines of this length."""
 LONGEST_LINE = 2000
@@ -60,34 +56,28 @@ def show_some(frame: Any) -> None:
     """Print the first rows and columns of a frame, as many as there is room for, and say how many are left out."""
     size = shutil.get_terminal_size()
     n_rows = max(size.lines - 4, FEWEST_ROWS)  # below the title, above the last sentence and the prompt
-    texts = {name: [_cut(cell(value)) for value in frame[name].head(n_rows).tolist()] for name in frame.columns}
-    widths = [max(map(len, (str(name), *column))) + 2 for name, column in texts.items()]
-    fitting = [name for name, end in zip(texts, accumulate(widths), strict=True) if end <= size.columns]
-    shown = fitting or list(texts)[:1]
-    show(shown, zip(*(texts[name] for name in shown), strict=True))
+    cells = {
+        name: [shortened(cell(value), LONGEST_CELL) for value in frame[name].head(n_rows).tolist()]
+        for name in frame.columns
+    }
+    widths = [max(map(len, (str(name), *column))) + 2 for name, column in cells.items()]
+    fitting = [name for name, end in zip(cells, accumulate(widths), strict=True) if end <= size.columns]
+    shown = fitting or list(cells)[:1]
+    show(shown, zip(*(cells[name] for name in shown), strict=True))
     left = [
         several(len(frame) - n_rows, "more row") if len(frame) > n_rows else "",
-        several(len(texts) - len(shown), "more column") if len(texts) > len(shown) else "",
+        several(len(cells) - len(shown), "more column") if len(cells) > len(shown) else "",
     ]
     if any(left):
         print(f"and {' and '.join(filter(None, left))}; --out writes all of them to a file.")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
-
-
 def width() -> int:
-    """Return how many characters a line on standard error has; 100 if that is no terminal."""
+    """Return how many characters a line on standard error has; 100 if that is not a terminal."""
     from rich.console import Console
 
     console = Console(stderr=True)
     return console.width if console.is_terminal else NO_TERMINAL
-
-
-def visible(text: str) -> str:
-    """Return the text with all characters that are not printable in Python's notation for them."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 
 def say(text: str) -> None:
@@ -122,7 +112,7 @@ class VisibleFormatter(logging.Formatter):
         return visible(super().format(record))
 
 
-def log_to_terminal(quiet: bool) -> None:
+def log_to_terminal(*, quiet: bool) -> None:
     """Let warnings and lines of progress go to standard error, unless only errors may be printed.
 
     What the library has to say to a programmer by Python's warnings is said in one line, too.
@@ -150,15 +140,3 @@ def show_traceback(kind: type[BaseException], error: BaseException, trace: Trace
     """Print where an error happened, line by line; this takes the place of `sys.excepthook`."""
     for line in "".join(traceback.format_exception(kind, error, trace)).splitlines():
         say(line)
-
-
-def listed(values: str | None) -> list[str]:
-    """Return the values that the user has separated by commas. A value that holds a comma stands in double quotes.
-
-    Examples
-    --------
-    >>> listed('a, "b,c"')
-    ['a', 'b,c']
-    """
-    rows = csv.reader([values or ""], skipinitialspace=True)
-    return [value.strip() for row in rows for value in row if value.strip()]

@@ -72,14 +72,14 @@ def command(function: Callable[..., None], check: Callable[[Any], None]) -> Call
 @cache
 def fields_by_option(group: Any) -> Mapping[str, Any]:
     """Return the field behind each name of an option, or of an argument, of a dataclass of options."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for field in fields(group):
         declared = _declared(group)[field.name]
         names = [declared.metavar]
         if isinstance(declared, typer.models.OptionInfo):
             names = [name for text in _names(declared) for name in text.split("/")]
-        found |= dict.fromkeys(names, field)
-    return found
+        by_name |= dict.fromkeys(names, field)
+    return by_name
 
 
 def part(options: Any, group: type[Group]) -> Group:

@@ -36,7 +36,6 @@ from numpy.typing import NDArray
 from covey.arrays import Flags, Floats, Integers, Positions
 from covey.coverage.gains import (
     ROUNDED_BITS,
-    SHRUNK,
     as_similarities,
     check_coverage,
     comparison_key,
@@ -54,6 +53,7 @@ from covey.coverage.refine import STEPS, improve
 from covey.graph.graph import NeighborGraph, check_graph
 from covey.runtime.interruptible import in_steps, stop_if_abandoned
 from covey.runtime.parameters import is_whole
+from covey.similarity.similarity import LARGEST
 from covey.similarity.types import SparseMatrix
 
 
@@ -159,7 +159,7 @@ def weights_of(edges: sp.csr_array, gain: str, with_itself: Floats | None, count
     itself = _check_with_itself(with_itself, counts.amounts.size)
     weights, own = similarity_weights(edges.data, amounts_covered, itself, counts.amounts)
     unit = unit_for(largest_gain(edges.indices, weights, own))
-    exponent = exponent_of(unit) - SHRUNK + counts.exponent
+    exponent = exponent_of(unit) + counts.exponent
     return Weights(in_units(weights, unit), own_in_units(own, unit), exponent, ROUNDED_BITS)
 
 
@@ -178,8 +178,10 @@ def _check_with_itself(with_itself: Any, n: int) -> Floats:
     if with_itself is None:
         return np.ones(n)
     itself = np.asarray(with_itself)
-    if itself.shape != (n,) or itself.dtype.kind not in "fiub" or not np.isfinite(itself).all():
-        raise ValueError(f"with_itself must hold a finite number for each of the {n} objects.")
+    if itself.shape != (n,) or itself.dtype.kind not in "fiub" or not (np.abs(itself) < LARGEST).all():
+        raise ValueError(
+            f"with_itself must hold a finite number, below {LARGEST:g} in magnitude, for each of the {n} objects."
+        )
     return itself.astype(np.float64)
 
 

@@ -23,10 +23,6 @@ ROUNDED_BITS = 24
 off by a few hundred units. Two sums that are equal on paper fail to tie only if a border of 2^24 units lies between
 them, which happens less than once in 10 000 times."""
 
-SHRUNK = 64
-"""By how many powers of 2 similarities are scaled down before they are added up. No cluster has 2^64 objects, so that
-sums of similarities near 1e308 have floats then. A power of 2 changes no bit of a similarity above 1e-288."""
-
 COVERAGE_ROUNDING = 1e-12
 """By which share coverage * n may exceed a whole number and still count as that number. It is some thousand times what
 the rounding of a product of floats amounts to, and relative, so that weights that are all a tenth require as many
@@ -55,14 +51,12 @@ def kept_edges(neighbors: Indices, similarities: Floats, threshold: float | None
 def similarity_weights(
     similarities: Floats, copies_covered: Integers, itself: Floats, copies: Integers
 ) -> tuple[Floats, Floats]:
-    """What each edge and what each object itself adds to a sum of similarities, where a merged object counts often.
+    """Return what each edge and each object itself adds to a sum of similarities, where a merged object counts often.
 
-    All are scaled down by `SHRUNK` powers of 2, so that no sum overflows. What an object that counts adds for itself
-    is above 0, however small its similarity to itself is.
+    What an object that counts adds for itself is above 0.
     """
-    scaled = np.ldexp(np.where(itself > 0, itself, 1.0), -SHRUNK)
-    own = copies.astype(np.float64) * np.maximum(scaled, np.finfo(np.float64).smallest_subnormal)
-    return copies_covered.astype(np.float64) * np.ldexp(np.maximum(similarities, 0), -SHRUNK), own
+    own = copies.astype(np.float64) * np.where(itself > 0, itself, 1.0)
+    return copies_covered.astype(np.float64) * np.maximum(similarities, 0), own
 
 
 def largest_gain(coverers: Indices | Positions, weights: Floats, own: Floats) -> float:
@@ -84,9 +78,9 @@ def exponent_of(unit: float) -> int:
 
 
 def as_similarities(gains: Integers | Floats, exponent: int) -> Floats:
-    """Gains in units as sums of similarities, if a similarity of 1 has 2^exponent units.
+    """Return gains in units as sums of similarities, if a similarity of 1 has 2^exponent units.
 
-    A sum that is larger than the largest float is given as that one.
+    A sum that sample weights make larger than the largest float is given as that one.
     """
     with np.errstate(over="ignore"):
         return np.minimum(np.ldexp(gains.astype(np.float64), -exponent), np.finfo(np.float64).max)

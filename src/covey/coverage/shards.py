@@ -47,7 +47,6 @@ from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.coverage.cover import NO_GAIN, NOTHING_FIRST, pick
 from covey.coverage.gains import (
     ROUNDED_BITS,
-    SHRUNK,
     as_similarities,
     check_coverage,
     comparison_key,
@@ -249,7 +248,7 @@ def scale_of(facts: Sequence[Facts], gain: str) -> Scale:
     if gain == "count":
         return Scale(1.0, 0, 0)
     unit = unit_for(max(fact.largest for fact in facts))
-    return Scale(unit, exponent_of(unit) - SHRUNK, ROUNDED_BITS)
+    return Scale(unit, exponent_of(unit), ROUNDED_BITS)
 
 
 def propose(shard: CoverShard, covered: Bits, scale: Scale, budget: int) -> Proposal:

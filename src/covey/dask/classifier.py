@@ -116,7 +116,7 @@ class NearestPrototypeClassifier(Wrapper, CallbackSupportMixin, ClassifierMixin,
             The classifier itself.
         """
         model = local.NearestPrototypeClassifier(**self.get_params(deep=False))
-        model._check_parameters()
+        model._validate_params()
         if y is None:
             raise ValueError("NearestPrototypeClassifier requires y to be passed, but the target y is None.")
         if not (self.selector is None or isinstance(self.selector, CRS)):
@@ -317,7 +317,7 @@ def _empty_answer(model: local.NearestPrototypeClassifier, method: str, n: int =
         features = np.empty((0, model._rows.size))
         return sp.csr_array(features) if model.sparse_output_ else features
     if method in ("predict", "explain"):
-        model._least_similarities()  # parameters that do not fit the model are refused before anything is computed
+        model._bars()  # parameters that do not fit the model are refused before anything is computed
         labels = model._answers(np.arange(1), np.array([False]))[:0]
         if method == "predict":
             return labels

@@ -7,12 +7,9 @@ sheet shows one of the two.
 1. `Chart` holds the values. `parts/chart.html` beside this file writes what `drawings` returns as SVG.
 2. The vertical axis is as long as the values need. A level far below them, such as that of chance, would flatten them,
    so it gets a strip of its own below a gap.
-3. Words are written where there is room for them (room.py), and left out otherwise. The legend names everything that
-   is drawn, and a browser shows what a point is to whoever points at it.
-
-Room for words in a drawing: a word is written where nothing else is, or not at all.
-
-Round numbers for the axes of a drawing.
+3. Labels are written where `Labels` finds a free place, and left out otherwise. The legend names everything that is
+   drawn, and a browser shows the name of a point below the pointer.
+4. `decades` and `steps` choose round numbers for the axes.
 """
 
 import math
@@ -29,20 +26,20 @@ LETTER = 8.5
 ABOVE, BELOW = 10.0, 3.0
 """How far letters reach above and below the line that they stand on, in pixels."""
 CLOSE = 2.0
-"""How near a word may come to a thin line, in pixels."""
+"""How near a label may come to a thin line, in pixels."""
 Box = tuple[float, float, float, float]
 """The left, upper, right and lower edge of something, in pixels from the upper left corner."""
 Place = tuple[float, float, str]
-"""Where a word may be: x, the line that it stands on, and which part of it is at x: its "start", "middle" or "end"."""
+"""Where a label may be: x, the line that it stands on, and which part of it is at x: its "start", "middle" or "end"."""
 SHARE_BEFORE = {"start": 0.0, "middle": 0.5, "end": 1.0}
-"""Which share of a word is to the left of x."""
+"""Which share of a label is to the left of x."""
 NOTHING, LINE, BAR, SOLID = range(4)
-"""How much something is in the way of words. A word can be read across a line; across a bar, only a number can."""
+"""Weights of reserved boxes. A label can be read across a line; across a bar, only a number can."""
 
 
 @dataclass(frozen=True)
-class Word:
-    """A text and the place that it has found, as `Place` describes it."""
+class Label:
+    """A label and its place, as `Place` describes it."""
 
     text: str
     x: float
@@ -50,47 +47,47 @@ class Word:
     side: str
 
 
-class Room:
-    """What is taken of a drawing, and what is free.
+class Labels:
+    """Places labels where they cover nothing: boxes of a drawing are reserved, and labels avoid them.
 
     Examples
     --------
-    >>> room = Room((0, 0, 100, 100))
-    >>> room.take((0, 20, 60, 60))
-    >>> room.word("k = 5", [(30, 40, "start"), (30, 80, "start")])
-    Word(text='k = 5', x=30, y=80, side='start')
-    >>> room.word("k = 7", [(30, 80, "start")]) is None
+    >>> labels = Labels((0, 0, 100, 100))
+    >>> labels.reserve((0, 20, 60, 60))
+    >>> labels.place("k = 5", [(30, 40, "start"), (30, 80, "start")])
+    Label(text='k = 5', x=30, y=80, side='start')
+    >>> labels.place("k = 7", [(30, 80, "start")]) is None
     True
     """
 
     def __init__(self, inside: Box) -> None:
         self._inside = inside
-        self._taken: list[tuple[Box, int]] = []
+        self._reserved: list[tuple[Box, int]] = []
 
-    def take(self, box: Box, weight: int = SOLID) -> None:
-        """Take a part of the drawing for something; `weight` says how much it is in the way of words."""
-        self._taken.append((box, weight))
+    def reserve(self, box: Box, weight: int = SOLID) -> None:
+        """Reserve a box. Labels avoid reserved boxes, those of the highest `weight` most."""
+        self._reserved.append((box, weight))
 
-    def take_line(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        """Take what is along a straight line."""
+    def reserve_line(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Reserve boxes along a straight line."""
         (x, y), (to_x, to_y) = start, end
         n = 1 + int(math.dist(start, end) / (2 * CLOSE))
         for at in range(n + 1):
             here, there = x + at / n * (to_x - x), y + at / n * (to_y - y)
-            self.take((here - CLOSE, there - CLOSE, here + CLOSE, there + CLOSE), LINE)
+            self.reserve((here - CLOSE, there - CLOSE, here + CLOSE, there + CLOSE), LINE)
 
-    def word(self, text: str, places: Iterable[Place], crossing: int = NOTHING) -> Word | None:
-        """Write a text at the first place where it has room, and take this place; None if it has room nowhere.
+    def place(self, text: str, places: Iterable[Place], crossing: int = NOTHING) -> Label | None:
+        """Return the label at the first free place, which is then reserved; None if no place is free.
 
-        It may cross what is no more in the way than `crossing`, but goes where it crosses less, if it can.
+        It may cross boxes up to the weight `crossing`, but is placed where it crosses less, if possible.
         """
         inside = [(place, box) for place in places if _holds(self._inside, box := _box_of(text, place))]
         for crossed in range(crossing + 1):
-            others = [other for other, weight in self._taken if weight > crossed]
+            others = [other for other, weight in self._reserved if weight > crossed]
             for place, box in inside:
                 if not any(_overlap(box, other) for other in others):
-                    self.take(box)
-                    return Word(text, *place)
+                    self.reserve(box)
+                    return Label(text, *place)
         return None
 
 
@@ -117,7 +114,7 @@ FINER_DIGITS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
 
 def decades(low: float, high: float, most: int) -> list[float]:
-    """Round numbers on a logarithmic axis, at most this many: 1, 2, 5, 10 ... if they fit.
+    """Return round numbers on a logarithmic axis, at most this many: 1, 2, 5, 10 ... if they fit.
 
     A short axis has numbers between them, and a long one powers of ten.
 
@@ -142,7 +139,7 @@ def _round_numbers(low: float, high: float, digits: Sequence[float]) -> list[flo
 
 
 def steps(low: float, high: float, most: int) -> list[tuple[float, str]]:
-    """Round numbers at equal distances, about this many at most, written with as many digits as tell them apart.
+    """Return round numbers at equal distances, about this many at most, written with as many digits as tell them apart.
 
     Examples
     --------
@@ -324,20 +321,20 @@ class PlotArea:
     bottom: float = 46.0
 
 
-FRAMES = (PlotArea("desktop", 760, 400, 52, 8), PlotArea("phone", 358, 360, 46, 6))
+PLOT_AREAS = (PlotArea("desktop", 760, 400, 52, 8), PlotArea("phone", 358, 360, 46, 6))
 """The two layouts. A page on a phone that is 390 pixels wide has 358 for a drawing."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A point as it is drawn: its place, the ends of its interval, and its label, if that has room."""
+    """A point as it is drawn: its place, the ends of its interval, and its label, if that has a place."""
 
     x: float
     y: float
     low: float
     high: float
     words: str
-    label: Word | None
+    label: Label | None
     marked: bool
 
 
@@ -361,7 +358,7 @@ class Line:
 class LevelLine:
     """A level as it is drawn: its place, the ends of its band, the kind of its dashes, and what is written about it.
 
-    The legend has the text in any case, and the drawing has it as a word if there is room.
+    The legend has the text in any case, and the drawing has it as a label if there is room.
     """
 
     y: float
@@ -369,7 +366,7 @@ class LevelLine:
     high: float
     dashes: int
     text: str
-    word: Word | None
+    label: Label | None
 
 
 @dataclass(frozen=True)
@@ -386,7 +383,7 @@ class Drawing:
         The series.
     gap : float or None
         Where the vertical axis is broken.
-    note : Word or None
+    note : Label or None
         What is written beside the marked point, if it has room.
     """
 
@@ -396,7 +393,7 @@ class Drawing:
     rules: Sequence[LevelLine]
     lines: Sequence[Line]
     gap: float | None
-    note: Word | None
+    note: Label | None
 
 
 @dataclass(frozen=True)
@@ -452,7 +449,7 @@ class Chart:
             Two drawings. Their attributes hold the places of everything, in pixels; `x_ticks` and `y_ticks` are pairs
             of a place and a text.
         """
-        return [_Layout(self, frame).drawing() for frame in FRAMES]
+        return [_Layout(self, frame).drawing() for frame in PLOT_AREAS]
 
     def legend(self) -> list[tuple[int, str, Series]]:
         """Return the color and the shape of each series.
@@ -494,7 +491,7 @@ class _Layout:
         air, (lowest, highest) = 0.05 * (high - low or 1.0), chart.up.limits
         self.low, self.high = min(low, max(low - air, lowest)), max(high, min(high + air, highest))
         self.floor = frame.height - frame.bottom - (STRIP if self.far else 0)
-        self.room = Room((frame.left, frame.top - 12, frame.width, frame.height - frame.bottom))
+        self.labels = Labels((frame.left, frame.top - 12, frame.width, frame.height - frame.bottom))
 
     def across(self, x: float) -> float:
         """Return the horizontal place of a value; what a logarithmic axis has no place for is at its left end."""
@@ -506,29 +503,29 @@ class _Layout:
         return round(self.floor - (y - self.low) / (self.high - self.low) * (self.floor - self.frame.top), 1)
 
     def drawing(self) -> Drawing:
-        """Lay everything out. What is drawn takes its room first, then words do, the most important ones first."""
+        """Lay everything out: what is drawn reserves its place first, then labels do, the most important ones first."""
         frame, chart = self.frame, self.chart
         x_ticks = [(self.across(x), chart.across.form.format(x)) for x in decades(self.left, self.right, frame.n_ticks)]
         y_ticks = [(self.up(y), text) for y, text in steps(self.low, self.high, frame.n_ticks)]
         gap = self.floor + 10 if self.far else None
         for series in chart.series:
-            self._take_room(series)
+            self._reserve(series)
         for level in chart.levels:
             y = self._height(level)
-            self.room.take_line((frame.left, y), (frame.width, y))
+            self.labels.reserve_line((frame.left, y), (frame.width, y))
         note = None if chart.marked is None else self._note(chart.marked)
         rules = [self._rule(level, at) for at, level in enumerate(chart.levels)]
         return Drawing(frame, x_ticks, y_ticks, rules, self._lines(), gap, note)
 
-    def _take_room(self, series: Series) -> None:
-        """Take the room of marks, of intervals, and of the line that joins them."""
+    def _reserve(self, series: Series) -> None:
+        """Reserve the places of marks, of intervals, and of the line that joins them."""
         marks = [(self.across(point.x), self.up(point.y)) for point in series.points]
         for point, (x, y) in zip(series.points, marks, strict=True):
             half = self._half(point)
-            self.room.take((x - half, y - half, x + half, y + half))
-            self.room.take((x - 5, self.up(point.high), x + 5, self.up(point.low)), BAR)
+            self.labels.reserve((x - half, y - half, x + half, y + half))
+            self.labels.reserve((x - 5, self.up(point.high), x + 5, self.up(point.low)), BAR)
         for start, end in pairwise(marks):
-            self.room.take_line(start, end)
+            self.labels.reserve_line(start, end)
 
     def _half(self, point: Point) -> float:
         """Half of the width that a mark takes; the marked one has a ring around it."""
@@ -539,13 +536,13 @@ class _Layout:
         return self.frame.height - self.frame.bottom - 10 if level in self.far else self.up(level.y)
 
     def _rule(self, level: Level, at: int) -> LevelLine:
-        """Return the line of a level and its band; its words are above or below, where there is room along it."""
+        """Return the line of a level and its band; its label is above or below, at a free place along it."""
         y, left, right = self._height(level), self.frame.left + 5, self.frame.width - self.frame.right - 3
         low, high = (y, y) if level in self.far else map(self.up, level.interval)
         inner = [(left + share * (right - left), "middle") for share in (0.5, 0.25, 0.75)]
         places = [(x, line, side) for line in (y - 5, y + 14) for x, side in [(left, "start"), (right, "end"), *inner]]
         text = f"{level.name}: {self.chart.up.form.format(level.y)}"
-        return LevelLine(y, low, high, at % N_DASHES, text, self.room.word(text, places))
+        return LevelLine(y, low, high, at % N_DASHES, text, self.labels.place(text, places))
 
     def _lines(self) -> list[Line]:
         """Return the series, strong ones last, so that they are drawn over the others. They get their labels first."""
@@ -559,12 +556,12 @@ class _Layout:
         """Return a point. Its label is to the right of it, because one in between two points could belong to either."""
         x, y, half = self.across(point.x), self.up(point.y), self._half(point)
         places = [(x + half, line, "start") for line in (y + 15, y - 8)]
-        label = self.room.word(point.label, places, BAR) if point.label else None
+        label = self.labels.place(point.label, places, BAR) if point.label else None
         return Mark(x, y, self.up(point.low), self.up(point.high), point.words, label, point is self.chart.marked)
 
-    def _note(self, point: Point) -> Word | None:
+    def _note(self, point: Point) -> Label | None:
         """Return what is written beside the marked point: above or below its ring and its interval, or at a side."""
         x, y = self.across(point.x), self.up(point.y)
         above, below = min(self.up(point.high) - 9, y - 16), max(self.up(point.low) + 18, y + 25)
         places = [(x, line, side) for line in (above, below) for side in ("middle", "start", "end")]
-        return self.room.word(self.chart.mark, [*places, (x + 16, y + 4, "start"), (x - 16, y + 4, "end")], LINE)
+        return self.labels.place(self.chart.mark, [*places, (x + 16, y + 4, "start"), (x - 16, y + 4, "end")], LINE)

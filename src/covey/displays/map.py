@@ -1,13 +1,12 @@
-"""Clusters as a map.
+"""Clusters as a map, and the page that shows it.
 
-1. Keep all representatives, and a sample of the other members if there are too many (`map.py`).
-2. Lay them out, so that similar objects lie near each other (`layout.py`).
-3. Find out what a card of each object says (`fields.py`), and pack everything for the page (`map_page.py`).
+1. `PrototypeMapDisplay` keeps all representatives, and a sample of the other members if there are too many.
+2. They are laid out so that similar objects lie near each other (`layout.py`).
+3. `page_data` packs what the page needs: numbers as arrays in base64, which take a quarter of the room of JSON, and
+   names, cards (`cards.py`) and images (`images.py`), as many as the page can carry.
 
 The map's colors are in `colors.py`. Its page is `map.html`, with `map.css`, and with `map.js` and the scripts whose
 names begin with `map_`.
-
-What the page of a map holds: numbers as packed arrays, which take a quarter of the room of JSON, and texts.
 """
 
 import base64

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from covey.displays.colors import PageColors
-from covey.displays.drawing import legible, legible_parts
 from covey.runtime.libraries import require
+from covey.runtime.wording import legible, legible_parts
 from covey.storage.atomic import whole
 
 FOLDER = Path(__file__).parent

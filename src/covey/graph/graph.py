@@ -15,7 +15,7 @@ from covey.graph.recall import Recall
 from covey.runtime.parameters import is_whole
 from covey.similarity.checkpoint import CheckpointReport
 from covey.similarity.inputs import check_csr, looks_like_distances
-from covey.similarity.similarity import CONVERSIONS
+from covey.similarity.similarity import CONVERSIONS, LARGEST
 from covey.similarity.types import SparseMatrix
 
 
@@ -49,7 +49,8 @@ class NeighborGraph:
     Raises
     ------
     ValueError
-        If the arrays differ in shape, if a neighbor is no object, or if the similarity of a neighbor is not finite.
+        If the arrays differ in shape, if a neighbor is not an object, or if a similarity is not a finite number below
+        1e150 in magnitude.
 
     See Also
     --------
@@ -181,7 +182,8 @@ class NeighborGraph:
         TypeError
             If the matrix is not sparse.
         ValueError
-            If it is not square, holds NaN or infinity, or looks like distances although `from_distance` is not given.
+            If it is not square, holds NaN, infinity or similarities of 1e150 or more in magnitude, or looks like
+            distances although `from_distance` is not given.
 
         See Also
         --------
@@ -252,9 +254,13 @@ def _check_lists(indices: Any, similarities: Any) -> tuple[Indices, Floats]:
         if not -1 <= extreme < n:
             raise ValueError(f"indices of a graph of {n} objects must lie in [0, {n}), or be -1, got {extreme}.")
     values = values.astype(np.float64, copy=False)
-    wrong = (neighbors >= 0) & ~np.isfinite(values)
-    if wrong.any():
-        raise ValueError(f"similarities of neighbors in a graph must be finite, got {values[wrong][0]}.")
+    wrong = np.argwhere((neighbors >= 0) & ~(np.abs(values) < LARGEST))
+    if wrong.size:
+        x, place = wrong[0]
+        raise ValueError(
+            f"similarities of neighbors in a graph must be finite and below {LARGEST:g} in magnitude, got "
+            f"{values[x, place]} for the objects {x} and {neighbors[x, place]}."
+        )
     return neighbors.astype(np.int32, copy=False), values
 
 
@@ -275,6 +281,13 @@ def check_graph(matrix: Any, from_distance: str | None = None) -> sp.csr_array:
         raise ValueError("graph must hold at least one object, got an empty matrix.")
     if csr.data.dtype.kind not in "fiub" or not np.isfinite(csr.data).all():
         raise ValueError("graph must store finite real numbers, got NaN, infinity or another type.")
+    large = np.flatnonzero(np.abs(csr.data) >= LARGEST)
+    if from_distance is None and large.size:
+        x = int(np.searchsorted(csr.indptr, large[0], side="right")) - 1
+        raise ValueError(
+            f"graph must store similarities below {LARGEST:g} in magnitude, got {csr.data[large[0]]} for the objects "
+            f"{x} and {csr.indices[large[0]]}."
+        )
     if from_distance is None and looks_like_distances(csr):
         raise ValueError(
             "graph looks like distances: its diagonal is smaller than the rest, but larger must mean closer; "

@@ -32,6 +32,7 @@ A tree is grown as follows:
 This takes about two evaluations per object and level, and per object half as many as a leaf has members.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +47,6 @@ from covey.runtime.executor import one_blas_thread
 from covey.similarity.kinds.rows import DenseRows, RowSpace
 from covey.similarity.measures import measure_of, resolve
 from covey.similarity.space import ScoredPairs, Space
-from covey.similarity.sums import unit_of
 
 LEAF = 30
 """The most objects in a leaf. All pairs of a leaf are scored, so larger leaves find more neighbors and cost more. A
@@ -148,12 +148,13 @@ CANDIDATES = 30
 """How many others an object meets by estimate, beyond the length of its list. On Fashion-MNIST, 20 would lose .006 of
 the recall and save 2 % of the evaluations."""
 
-LANDMARKS_PER_ROOT = 0.44
-"""There are this many landmarks times the square root of the number of objects. On Fashion-MNIST, 34 landmarks for
-6 000 objects needed the fewest evaluations for their recall. That the number grows with the root is an assumption."""
 PLAIN = 2.0**20
 """Similarities between this and its inverse are estimated as they are. Others are scaled, so that the squares of their
 estimates, and numbers a billion times larger, have a place in single precision."""
+
+LANDMARKS_PER_ROOT = 0.44
+"""There are this many landmarks times the square root of the number of objects. On Fashion-MNIST, 34 landmarks for
+6 000 objects needed the fewest evaluations for their recall. That the number grows with the root is an assumption."""
 
 
 def start_from_landmarks(evaluator: Evaluator, scored: ScoredPairs | None, rng: np.random.Generator) -> bool:
@@ -237,11 +238,12 @@ class Columns:
     def enter(self, pairs: ScoredPairs) -> None:
         """Write down pairs of objects and landmarks. An asymmetric similarity enters as the mean of both directions.
 
-        All are divided by a power of 2 that the first pairs decide, because estimates are made in single precision.
+        All are divided by a power of 2 that the first pairs decide, because estimates are made in single precision,
+        which holds no number above 1e38.
         """
-        mean = pairs.forward / 2 + pairs.backward / 2
+        mean = (pairs.forward + pairs.backward) / 2
         if self._unit is None and mean.size:
-            self._unit = unit_of(mean, plain=PLAIN)
+            self._unit = _unit_of(mean)
             self.values /= self._unit
         mean = mean if self._unit is None else mean / self._unit
         for x, landmark in ((pairs.i, pairs.j), (pairs.j, pairs.i)):
@@ -282,7 +284,7 @@ class Columns:
             first = rng.integers(used.size, size=sizes.size)
             second = (first + rng.integers(1, used.size, size=sizes.size)) % used.size
             p, q = (np.repeat(used[place], sizes) for place in (first, second))
-            return self.values[order, p] / 2 - self.values[order, q] / 2  # the difference itself may have no float
+            return self.values[order, p] - self.values[order, q]
 
         order, sizes = grow(len(self.values), prefer, rng)
         leaf = np.empty(order.size, dtype=np.int32)
@@ -295,6 +297,12 @@ class Columns:
         truth[self.landmarks[place]] = -np.inf
         last = np.partition(truth, -size)[-size]
         return min(1.0, np.count_nonzero(truth[candidates] >= last) / size)
+
+
+def _unit_of(values: Floats) -> float:
+    """Return a power of 2 that is about as large as the largest of the values in magnitude; 1 if it is plain."""
+    largest = float(np.abs(values).max())
+    return 1.0 if largest == 0 or 1 / PLAIN < largest < PLAIN else math.ldexp(1.0, max(math.frexp(largest)[1], -1020))
 
 
 def number_of_landmarks(n: int) -> int:
@@ -341,5 +349,5 @@ def _preferences(evaluator: Evaluator, x: Indices, p: Indices, q: Indices) -> Fl
     pivots = np.column_stack([p[free], q[free]])
     similarities = evaluator.meet_and_bound(np.repeat(x[free], 2), pivots.ravel()).reshape(-1, 2)
     preferences = np.where(x == p, np.inf, -np.inf)
-    preferences[free] = similarities[:, 0] / 2 - similarities[:, 1] / 2  # the difference itself may have no float
+    preferences[free] = similarities[:, 0] - similarities[:, 1]
     return preferences

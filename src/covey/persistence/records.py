@@ -22,7 +22,7 @@ from covey.selectors.saved_state import (
 )
 from covey.similarity.inputs import is_missing
 from covey.similarity.kinds.mixed import MISSING, MixedRows
-from covey.similarity.similarity import LARGEST_TERM
+from covey.similarity.similarity import LARGEST
 
 
 def _array(dtype: Any, n_dimensions: int) -> Rule:
@@ -45,7 +45,7 @@ def _has_shapes(rows: MixedRows) -> bool:
 
 def _lies_in_range(rows: MixedRows) -> Any:
     """Whether the ranges are such as `fit` finds, and every number that is not missing lies in that of its column."""
-    ranges = (rows.lowest > -LARGEST_TERM) & (rows.lowest <= rows.highest) & (rows.highest < LARGEST_TERM)
+    ranges = (rows.lowest > -LARGEST) & (rows.lowest <= rows.highest) & (rows.highest < LARGEST)
     outside = (rows.numbers < rows.lowest) | (rows.numbers > rows.highest)
     return ranges.all() and not outside.any()
 

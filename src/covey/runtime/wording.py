@@ -1,6 +1,7 @@
-"""Values in a message: a few of them, so that the message stays short however many there are; and shares."""
+"""Wording: values in a message, numbers that agree with their words, and text that a screen or a page can show."""
 
 import math
+import re
 from collections.abc import Collection
 from itertools import islice
 from typing import Any
@@ -70,3 +71,39 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     'a long…'
     """
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def visible(text: str) -> str:
+    """Return a text with all characters that are not printable in Python's notation for them.
+
+    Examples
+    --------
+    >>> print(visible("one\\ttwo"))
+    one\\ttwo
+    """
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Characters that are not text: neither HTML nor SVG can hold control characters, halves of surrogate pairs and U+FFFE
+or U+FFFF, and those that turn the direction of writing can make words read as others. Tab and line feed are text."""
+
+
+def legible(text: str) -> str:
+    """Return a text with all characters that HTML cannot hold in Python's notation for them.
+
+    Examples
+    --------
+    >>> print(legible("one\\0 two"))
+    one\\x00 two
+    """
+    return UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def legible_parts(value: Any) -> Any:
+    """Return lists and dicts with all strings in them legible."""
+    if isinstance(value, str):
+        return legible(value)
+    if isinstance(value, dict):
+        return {legible_parts(key): legible_parts(part) for key, part in value.items()}
+    return [legible_parts(part) for part in value] if isinstance(value, list | tuple) else value

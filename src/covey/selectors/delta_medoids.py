@@ -38,7 +38,6 @@ from covey.similarity.mean import as_threshold, mean_similarity
 from covey.similarity.run import Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
-from covey.similarity.sums import SHRUNK
 
 BLOCK = 1 << 20
 """About how many similarities are looked up at a time. They take 8 MB; a smaller number would cost more calls."""
@@ -407,31 +406,23 @@ def medoid_of(
     """
     if members.size == 1:
         return members[0]
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums, least = sums_of(evaluated, multiplicity[members], members)
-    if not np.isfinite(sums).all():
-        sums, least = sums_of(evaluated, multiplicity[members], members, shrunk=SHRUNK)
+    sums, least = sums_of(evaluated, multiplicity[members], members)
     sums = without_rounding(sums)
     if strict:
         sums[least < delta] = -np.inf
     return members[np.argmax(sums)]
 
 
-def sums_of(
-    evaluated: EvaluatedSimilarities, copies: Integers, members: Indices, shrunk: int = 0
-) -> tuple[Floats, Floats]:
-    """Return the sum of the similarities of all members to each of them, and the least of these similarities.
-
-    The sums are scaled down by this many powers of 2.
-    """
+def sums_of(evaluated: EvaluatedSimilarities, multiplicity: Integers, members: Indices) -> tuple[Floats, Floats]:
+    """Return the sum of the similarities of all members to each of them, and the least of these similarities."""
     sums, least = np.zeros((2, members.size))
-    several = copies > 1
-    sums[several] = (copies[several] - 1) * np.ldexp(evaluated.space.of_copies(members[several]), -shrunk)
+    several = multiplicity > 1
+    sums[several] = (multiplicity[several] - 1) * evaluated.space.of_copies(members[several])
     step = max(1, BLOCK // members.size)
     for start in range(0, members.size, step):
         part = slice(start, start + step)
         values = evaluated.block(members, members[part], itself=np.nan)
-        sums[part] += np.nansum(np.ldexp(values, -shrunk) * copies[:, None], axis=0)
+        sums[part] += np.nansum(values * multiplicity[:, None], axis=0)
         least[part] = np.nanmin(values, axis=0)
     return sums, least
 

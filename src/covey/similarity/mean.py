@@ -24,7 +24,7 @@ from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space, draw_pairs
-from covey.similarity.sums import Total, added, mean_and_deviation, mean_of, total_of
+from covey.similarity.sums import Total, added, mean_of, total_of
 from covey.similarity.types import Objects
 
 FEW_PAIRS = 20_000
@@ -97,13 +97,12 @@ def mean_similarity(
     if n_different <= max(FEW_PAIRS, n_sampled):
         pairs = space.score_pairs(*draw_pairs(space.n_left, n_different, rng), counted=counted)
         counts = multiplicity[pairs.i] * multiplicity[pairs.j]
-        mean = mean_of_all(space, multiplicity, total_of(pairs.forward / 2 + pairs.backward / 2, counts))
+        mean = mean_of_all(space, multiplicity, total_of((pairs.forward + pairs.backward) / 2, counts))
         return Homogeneity(mean, 0.0, space.n_evaluations - before), pairs
     pairs, similarities = _sample(space, multiplicity, draw_pairs(n, n_sampled, rng), counted)
     # Pairs are drawn without replacement, so that the error shrinks to 0 as the sample approaches all pairs.
-    mean, deviation = mean_and_deviation(similarities)
-    error = float(deviation * np.sqrt((1 - n_sampled / n_pairs) / n_sampled))
-    return Homogeneity(mean, error, space.n_evaluations - before), pairs
+    error = float(similarities.std(ddof=1) * np.sqrt((1 - n_sampled / n_pairs) / n_sampled))
+    return Homogeneity(float(similarities.mean()), error, space.n_evaluations - before), pairs
 
 
 def as_threshold(mean: float) -> float:
@@ -140,7 +139,7 @@ def _sample(
     copies = low[first] == high[first]
     similarities = np.empty(first.size)
     pairs = space.score_pairs(low[first][~copies], high[first][~copies], counted=counted)
-    similarities[~copies] = pairs.forward / 2 + pairs.backward / 2
+    similarities[~copies] = (pairs.forward + pairs.backward) / 2
     similarities[copies] = space.of_copies(low[first][copies])
     return pairs, similarities[which]
 

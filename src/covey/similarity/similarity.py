@@ -18,13 +18,9 @@ from covey.arrays import Floats
 Kind = Literal["rows", "strings", "mixed", "objects", "batches", "matrix"]
 """What a similarity compares. This decides which class of collections holds X."""
 
-LARGEST = math.nextafter(1e308, math.inf)
-"""All similarities and distances must be smaller than this in magnitude, which is 1e308 at most. The difference of two
-may have no float; `sums.py` says how sums and spreads are made of them."""
-
-LARGEST_TERM = 1e150
-"""The own terms of rows, and numbers in X of which such terms are made, must be smaller than this. Products of two of
-them then stay below 1e308."""
+LARGEST = 1e150
+"""All similarities and distances must be smaller than this in magnitude, and so must the own terms of rows and the
+numbers in X that such terms are made of. Squares and products of two of them, and their sums, then have floats."""
 
 CONVERSIONS: dict[str, Callable[[Floats], Floats]] = {
     "inverse": lambda distance: 1.0 / (1.0 + distance),

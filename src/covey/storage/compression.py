@@ -1,4 +1,4 @@
-"""Files that may be packed. The suffix of a file says how: .gz, .xz, .bz2 or .zst."""
+"""Compressed files: the suffix of a file says how it is packed: .gz, .xz, .bz2 or .zst."""
 
 import bz2
 import gzip

@@ -1,4 +1,4 @@
-"""The one error that a broken file raises, and how the errors of other libraries become it."""
+"""Errors about files: what other libraries raise becomes a FileFormatError that names the file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from covey.exceptions import FileFormatError
 
 LONGEST = 500
-"""How many characters of what another library says are repeated. It may quote a whole file. The value is a matter of
-taste."""
+"""How many characters of another library's message are repeated, because it may quote a whole file."""
 
 
 @contextmanager
 def naming(name: str, verdict: str = "cannot be read") -> Iterator[None]:
-    """Turn whatever is raised while a file is read into a FileFormatError that names the file.
+    """Turn any error that is raised while a file is read into a FileFormatError that names the file.
 
     The libraries that read files raise many kinds of errors. A missing file and a missing library are no faults of the
     content, so their errors stay as they are.

@@ -1,11 +1,13 @@
-"""In which encoding a text is, going by its first bytes.
+"""Text of unknown origin: its encoding, and the delimiter of its columns.
 
-1. A byte order mark at the beginning names UTF-8, UTF-16 or UTF-32.
+The first bytes tell the encoding:
+
+1. A byte order mark names UTF-8, UTF-16 or UTF-32.
 2. A text in which every second byte is 0 is UTF-16 without such a mark.
 3. A text that is valid UTF-8 is UTF-8: text in another encoding hardly ever is by chance.
 4. Anything else is for the library charset-normalizer to judge, and may be wrong.
 
-The sign that separates the columns of a text table: one rule for tables and for logs.
+The header tells the delimiter, by one rule for tables and for logs (`delimiter_of`).
 """
 
 import codecs

@@ -55,7 +55,7 @@ def classify(options: ClassifyOptions) -> None:
 
 
 def _load_model(options: ClassifyOptions) -> "Model":
-    """Return the model, which answers as the options say, whatever it was fitted with."""
+    """Return the model, set to answer as the options say."""
     from covey.cli.model_file import read_model
     from covey.cli.objects.missing import as_asked
     from covey.persistence.loading import ModelFile

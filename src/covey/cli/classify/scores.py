@@ -64,13 +64,13 @@ class Tally:
 
 
 def _coded(values: Any) -> tuple[NDArray[np.intp], list[str]]:
-    """Return for each value the number of its text, -1 for a missing one, and these texts.
+    """Return for each value the number of its string, -1 for a missing one, and these strings.
 
-    The texts are those of `covey.cli.objects.load.labels_of`, but only different values are made to texts.
+    The strings are those of `covey.cli.objects.load.labels_of`, but only different values are converted.
     """
     pandas = require("pandas", "cli")
     column = pandas.Series(values)
-    if column.dtype == object:  # in Python 1, 1.0 and True are equal, but their texts differ
+    if column.dtype == object:  # in Python 1, 1.0 and True are equal, but their strings differ
         column = column.map(str, na_action="ignore")
     codes, different = pandas.factorize(column)
     return codes, [str(value) for value in pandas.Series(different)]

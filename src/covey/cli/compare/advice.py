@@ -49,7 +49,7 @@ class Recommendation:
     rival : str
         What a sentence calls the runner-up, which may well be better, but selects more objects.
     is_choice : bool
-        Whether the method was chosen among several. If not, it is no recommendation.
+        Whether the method was chosen among several. If not, it is not a recommendation.
     """
 
     method: str | None

@@ -17,8 +17,9 @@ from covey.cli.errors import about
 from covey.cli.files.paths import may_write
 from covey.cli.interrupts import WITH_FORCE, unfinished
 from covey.cli.options import Source
-from covey.cli.terminal import log_to_terminal, show, visible
+from covey.cli.terminal import log_to_terminal, show
 from covey.cli.typer_dataclasses import part
+from covey.runtime.wording import visible
 
 if TYPE_CHECKING:
     from covey.cli.compare.report import CompareResult

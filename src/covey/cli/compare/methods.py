@@ -93,7 +93,7 @@ class Methods:
         """Return the methods in the order in which they are of most use if there is little time.
 
         Each gets one k before any gets another; what is expected to cost least for clusters of these sizes comes first.
-        The next k is always the one that is farthest from all before it, so that whatever is done covers the range of
+        The next k is always the one that is farthest from all before it, so that those that are done cover the range of
         k.
         """
         ks = _spread_out(sorted({candidate.k for candidate in self.candidates.values()}))

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from covey.cli.files.dialect import listed
 from covey.cli.options import Replacing, Running, Source, at_least_one
-from covey.cli.terminal import listed
 from covey.cli.typer_dataclasses import option
 
 TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")

@@ -79,8 +79,8 @@ class CompareResult:
         """Return a line for each way that was tried and for each method."""
         trials = [] if self.trials is None else self.trials.ways
         return [
-            *(_line(SIMILARITIES, row, way, way == self.way) for way, row in trials),
-            *(_line(METHODS, row, self.way, row.method == self.recommended) for row in self.methods),
+            *(_line(SIMILARITIES, row, way, chosen=way == self.way) for way, row in trials),
+            *(_line(METHODS, row, self.way, chosen=row.method == self.recommended) for row in self.methods),
         ]
 
     def write_csv(self, path: str) -> None:
@@ -129,7 +129,7 @@ class CompareResult:
         Report(title, summary, [*page_of_methods.sections, *trials], self.advice.verdict).write_page(page)
 
 
-def _line(stage: str, row: Row, way: Way, chosen: bool) -> dict[str, Any]:
+def _line(stage: str, row: Row, way: Way, *, chosen: bool) -> dict[str, Any]:
     precision, recall, percentage = row.spread
     return {
         "stage": stage,

@@ -36,7 +36,7 @@ logger = logging.getLogger("covey")
 LONGEST_LABEL = 30
 """How many characters of a label are shown with the size of its cluster, so that both fit into a list of many."""
 LONG = 60.0
-"""From how many seconds on it is said in advance how long a comparison takes; a matter of taste."""
+"""From how many seconds on it is said in advance how long a comparison takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,8 +195,8 @@ def _try(setup: Setup, ways: Sequence[Way], folder: Path, until: float | None, *
     completions = run_within(folder, groups, math.inf if until is None else until, **options)
     done = [group for group, completion in zip(groups, completions, strict=True) if completion is Completion.DONE]
     records = run(folder, [fit for group in done for fit in group], **options)
-    found = {row.problem: row for row in summarise(records, {})}
-    tried = [(way, found[str(way)]) for way in ways if str(way) in found]
+    results = {row.problem: row for row in summarise(records, {})}
+    tried = [(way, results[str(way)]) for way in ways if str(way) in results]
     return Trials(tried, sampled.size) if tried else None
 
 
@@ -241,8 +241,8 @@ def run_methods(
     else:
         order = methods.in_order(setup.sizes, n_folds)
         kinds = [methods.by_name[name].curve or name for name in order]
-        found = run_within(folder, [folds[method] for method in order], until, kinds=kinds, **options)
-        completions |= dict(zip(order, found, strict=True))
+        reached = run_within(folder, [folds[method] for method in order], until, kinds=kinds, **options)
+        completions |= dict(zip(order, reached, strict=True))
         if Completion.DONE not in completions.values():
             raise ValueError(
                 "--time-limit was too short for a single method; what was finished is kept: run the same command with "

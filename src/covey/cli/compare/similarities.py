@@ -79,7 +79,7 @@ def _always(loaded: Prepared) -> bool:
 
 
 def _has_columns(loaded: Prepared) -> bool:
-    """Return whether there are several columns: of a single one, cosine knows nothing but the sign."""
+    """Return whether there are several columns: of a single one, cosine knows only whether it is positive."""
     return bool(loaded.objects.shape[1] > 1)
 
 
@@ -144,8 +144,8 @@ def is_said(source: Source) -> bool:
 
 def ways_for(loaded: Prepared) -> list[Way]:
     """Return the ways to try; none if there is no choice."""
-    found = [way for way, suits in WAYS.get(loaded.recipe.settings.kind, {}).items() if suits(loaded)]
-    return found if len(found) > 1 else []
+    ways = [way for way, suits in WAYS.get(loaded.recipe.settings.kind, {}).items() if suits(loaded)]
+    return ways if len(ways) > 1 else []
 
 
 def sample(labels: NDArray[Any], rows: NDArray[np.intp], n_folds: int) -> NDArray[np.intp]:
@@ -184,7 +184,7 @@ def section(trials: Trials, n_folds: int) -> Section:
     best += "little."
     only = f"There was time for no more than {trials.best}, which all else is under."
     note = (
-        f"Nobody said how to compare the objects, so each of these similarities was tried: {crs_name(USUAL_K)} on "
+        f"No option says how to compare the objects, so each of these similarities was tried: {crs_name(USUAL_K)} on "
         f"{trials.n_rows} rows, cross-validated in {n_folds} folds that are used for nothing else. "
         f"{best if len(trials.ways) > 1 else only} ± is the standard deviation over folds."
     )

@@ -1,7 +1,4 @@
-"""Rows of a file.
-
-Standard input and output: the name that the user writes for them, and the one that messages use.
-"""
+"""A block: rows of a file with their places in it. Also the names of standard input and output."""
 
 import sys
 from collections.abc import Sequence

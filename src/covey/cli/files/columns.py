@@ -1,15 +1,12 @@
-"""What the columns of a block hold: numbers, profiles, or nothing where something should be.
+"""Columns of a block: finding them, and making numbers, categories, profiles and vectors of their values.
 
-Values within values: `meta.kind` is what the objects in the column `meta` hold under `kind`.
-
-A column whose own name is `meta.kind` goes first. Objects are those of JSON, or the structs of Parquet.
-
-Numbers in columns, and what stands there instead of one.
-
-Columns that hold a list of numbers in each row, such as embeddings.
-
-Parquet has types for such columns; the numbers then go from Arrow's memory into one array, and never become objects of
-Python. In JSON Lines the values are lists, and in CSV they are texts such as [0.1, 0.2].
+- A name like `meta.kind` means a column of that name, or else what the objects in the column `meta` hold under `kind`.
+  Objects are those of JSON, or the structs of Parquet.
+- `Evidence` tells whether a column holds numbers, and `Gaps` where values are missing. The first value that is neither
+  a number nor missing is refused with its place.
+- A column can hold a list of numbers in each row, such as an embedding. In Parquet such lists have a type, and their
+  numbers go from Arrow's memory into one array without becoming Python objects; in JSON Lines they are lists, and in
+  CSV strings such as [0.1, 0.2].
 """
 
 import json
@@ -26,7 +23,7 @@ from numpy.typing import NDArray
 
 from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
-from covey.cli.terminal import listed
+from covey.cli.files.dialect import listed
 from covey.runtime.libraries import require
 from covey.runtime.wording import agreeing, several, some_of
 from covey.similarity.inputs import is_missing

@@ -1,5 +1,6 @@
 """The dialect of a file: delimiter, decimal separator, encoding and the like."""
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from io import BytesIO, TextIOWrapper
@@ -67,3 +68,15 @@ def encoding_in(text: str) -> str:
             f"must be the name of an encoding, such as utf-8, utf-16, cp1250 or latin-1, got {text!r}."
         ) from error
     return text
+
+
+def listed(values: str | None) -> list[str]:
+    """Return the values that the user has separated by commas. A value that holds a comma stands in double quotes.
+
+    Examples
+    --------
+    >>> listed('a, "b,c"')
+    ['a', 'b,c']
+    """
+    rows = csv.reader([values or ""], skipinitialspace=True)
+    return [value.strip() for row in rows for value in row if value.strip()]

@@ -1,9 +1,8 @@
-"""JSON Lines: an object on each line, whose keys are the columns.
+"""JSON Lines, an object on each line, and JSON files that hold one array of objects or of arrays.
 
-JSON files that hold one array: of objects, whose keys are the columns, or of arrays, one for each row.
-
-The text is held as a whole, but its elements are made one by one, so that only a block of rows takes the memory of
-objects. Each row is known by the line on which it ends.
+The keys of objects are the columns; arrays are rows, which the first one or the user names. The text of an array is
+held as a whole, but its elements are parsed one by one, so that only a block of rows takes the memory of objects. Each
+row is known by the line on which it ends.
 """
 
 import json

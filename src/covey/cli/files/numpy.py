@@ -1,9 +1,7 @@
-"""NumPy's .npy files: one array of numbers, whose first axis counts the rows.
+"""NumPy's files: .npy holds one array of numbers, and .npz a dense or sparse matrix with its labels.
 
-The file is mapped into memory rather than read, so that a large array is not held twice: rows come from the disk when
-they are used. An .npy file has no room for labels; these may come from another .npy file of one value a row.
-
-NumPy's .npz files: a dense or sparse matrix, whose columns have no names, and its labels.
+An .npy file is mapped into memory rather than read, so that a large array is not held twice. It has no room for labels;
+these may come from another .npy file of one value a row.
 """
 
 import math

@@ -1,6 +1,6 @@
-"""What all recipes share: they make objects of rows, now and again when a model is used.
+"""Recipes: how rows become objects, when representatives are selected and again when a model is used.
 
-What a model file keeps of a recipe.
+`Recipe` is the base of all kinds, and `Settings` is what a model file keeps of one.
 """
 
 from abc import ABC, abstractmethod

@@ -1,9 +1,4 @@
-"""Objects that are made of columns: rows of numbers, lists of numbers, dicts of any values, and rows of all kinds.
-
-Objects of which only their similarities or distances to all objects are known.
-
-Profiles {key: number} in one column.
-"""
+"""Recipes for rows of a table: numbers, vectors, dicts, mixed columns, matrices of all pairs, and profiles."""
 
 import logging
 import math

@@ -1,1 +1,1 @@
-"""`covey select`: options, rules, load, fit, write."""
+"""`covey select`: the few rows that stand for the many."""

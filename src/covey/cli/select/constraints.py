@@ -91,8 +91,8 @@ def _listed(path: str, loaded: Loaded) -> NDArray[np.intp]:
         if names is not None and id_column in frame.columns:
             return _rows_called(frame[id_column].astype(str).tolist(), names, path)
         if ROW not in frame.columns:
-            wanted = ROW if id_column is None else f"{id_column} or {ROW}"
-            raise ValueError(f"{path} must have a column {wanted} to name the rows that must be selected.")
+            columns = ROW if id_column is None else f"{id_column} or {ROW}"
+            raise ValueError(f"{path} must have a column {columns} to name the rows that must be selected.")
         return _rows_numbered(frame[ROW].astype(str).tolist(), loaded.block, path)
     lines = _lines(path)
     if names is not None:
@@ -114,33 +114,33 @@ def _lines(path: str) -> dict[int, str]:
     return lines
 
 
-def _rows_called(asked: list[str], names: list[str], path: str) -> NDArray[np.intp]:
+def _rows_called(wanted: list[str], names: list[str], path: str) -> NDArray[np.intp]:
     """Return the rows with these names; a name that no row has, or several, is refused."""
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(names):
         rows.setdefault(name, []).append(row)
-    unknown = [name for name in dict.fromkeys(asked) if name not in rows]
+    unknown = [name for name in dict.fromkeys(wanted) if name not in rows]
     if unknown:
         shown = ", ".join(f"{name!r:.60}" for name in unknown[:MOST_SHOWN]) + (
             " and others" if len(unknown) > MOST_SHOWN else ""
         )
         raise ValueError(f"{path}: no row of the data is called {shown}.")
-    shared = next((name for name in asked if len(rows[name]) > 1), None)
+    shared = next((name for name in wanted if len(rows[name]) > 1), None)
     if shared is not None:
         raise ValueError(
             f"{path}: {len(rows[shared])} rows are called {shared!r:.60}; name rows by numbers, without --id."
         )
-    return np.array([rows[name][0] for name in asked], dtype=np.intp)
+    return np.array([rows[name][0] for name in wanted], dtype=np.intp)
 
 
-def _rows_numbered(asked: list[str], block: Block, path: str, lines: Sequence[int] = ()) -> NDArray[np.intp]:
+def _rows_numbered(wanted: list[str], block: Block, path: str, lines: Sequence[int] = ()) -> NDArray[np.intp]:
     """Return the rows with these numbers, which are those that `covey select` writes; `lines` are where they stand."""
     rows = {str(number): row for row, number in enumerate(block.row_numbers.tolist())}
-    unknown = next((at for at, text in enumerate(asked) if text not in rows), None)
+    unknown = next((at for at, text in enumerate(wanted) if text not in rows), None)
     if unknown is not None:
         place = f"{path}, line {lines[unknown]}" if lines else path
         raise ValueError(
-            f"{place}: {asked[unknown]!r:.60} is not the number of a row, which are whole numbers from 0 to "
+            f"{place}: {wanted[unknown]!r:.60} is not the number of a row, which are whole numbers from 0 to "
             f"{block.row_numbers[-1]}; pass --id if these are names."
         )
-    return np.array([rows[text] for text in asked], dtype=np.intp)
+    return np.array([rows[text] for text in wanted], dtype=np.intp)

@@ -7,8 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from covey.cli.files.dialect import listed
 from covey.cli.options import OBJECTS, RUN, ManyFiles, Output, Replacing, Running, Source, at_least_one, finite
-from covey.cli.terminal import listed
 from covey.cli.typer_dataclasses import option
 
 CHOICE, BESIDE = "How rows are selected", "What else is written"

@@ -29,7 +29,7 @@ from covey.cli.files.columns import (
     require_columns,
     texts_missing,
 )
-from covey.cli.files.dialect import Dialect
+from covey.cli.files.dialect import Dialect, listed
 from covey.cli.files.formats import Format
 from covey.cli.files.reading import blocks
 from covey.cli.objects.load import ONE_CLUSTER, Loaded, labels_by_name, say_without_labels
@@ -37,7 +37,6 @@ from covey.cli.objects.recipe import Settings
 from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.options import Missing
 from covey.cli.select.options import SelectOptions
-from covey.cli.terminal import listed
 from covey.runtime.libraries import require
 from covey.runtime.progress import progress
 from covey.runtime.wording import agreeing, several
@@ -141,14 +140,14 @@ def _numbered(block: Block, columns: list[str], numbers: dict[str, int]) -> NDAr
     """Return the numbers of both objects of each pair; objects that are new get the next ones."""
     pandas = require("pandas", "cli")
     both = pandas.concat([column_of(block.frame, name) for name in columns], ignore_index=True)
-    codes, found = pandas.factorize(both)
-    texts = [str(name) for name in found]
-    if codes.min() < 0 or not all(text.strip() for text in texts):
+    codes, different = pandas.factorize(both)
+    names = [str(name) for name in different]
+    if codes.min() < 0 or not all(name.strip() for name in names):
         for name in columns:
             check_filled(block, name)  # it says which row has a gap
     in_order, used = pandas.factorize(codes.reshape(2, -1).T.ravel())  # row by row, as the objects appear
-    known = np.array([numbers.setdefault(texts[code], len(numbers)) for code in used], dtype=np.int32)
-    return known[in_order].reshape(-1, 2)
+    numbered = np.array([numbers.setdefault(names[code], len(numbers)) for code in used], dtype=np.int32)
+    return numbered[in_order].reshape(-1, 2)
 
 
 def _from_distances(scores: ListedPairs, column: str) -> ListedPairs:

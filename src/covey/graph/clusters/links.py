@@ -26,7 +26,6 @@ from scipy.sparse.csgraph import connected_components
 
 from covey.arrays import Flags, Floats, Integers, Positions
 from covey.similarity.similarity import Similarity
-from covey.similarity.sums import unit_of
 
 NEAREST = 3
 """How many nearest others have a say in the usual length around an object. With 3, the objects of a cluster of three
@@ -110,15 +109,12 @@ def _converted(values: Floats, similarity: Similarity, nothing: float | None) ->
     if similarity.conversion is not None and similarity.conversion != "negative":
         with np.errstate(divide="ignore"):
             return -np.log(values) if similarity.conversion == "exponential" else 1.0 / values - 1.0
-    unit = unit_of(values)
-    values = values / unit  # so that differences have floats
     largest = float(values.max(initial=-np.inf))
     # The similarity of equal objects is 0 for distances with a minus, and 1 for most others.
     top = next((top for top in (0.0, 1.0) if largest <= top), largest)
     if nothing is None:
         return np.asarray(top - values)
-    least = nothing / unit
-    return -np.log((values - least) / (top - least))
+    return -np.log((values - nothing) / (top - nothing))
 
 
 def links_of(lengths: Lengths, multiplicity: Integers) -> tuple[sp.csr_array, sp.csr_array]:

@@ -431,14 +431,13 @@ class Sharpened(Selector):
     def _temperature(self, found: RepresentativeSet) -> float:
         if self.temperature != "auto":
             return float(self.temperature)
-        unit = found.unit()
-        every = found.margins(unit)
+        every = found.margins()
         margins = np.delete(every, found.indices)
         margins = margins if margins.size else every[np.isfinite(every)]
         if not margins.size:
-            return unit  # every class is a single object, so that there is nothing to exchange
+            return 1.0  # every class is a single object, so that there is nothing to exchange
         spreads = (OF_MEDIAN * float(np.median(np.abs(margins))), OF_DEVIATION * float(np.std(margins)))
-        return unit * min((spread for spread in spreads if spread > 0), default=1.0)  # equal margins fit any number
+        return min((spread for spread in spreads if spread > 0), default=1.0)  # equal margins fit any number
 
     def _exchange(self, found: RepresentativeSet, pooled: int | None, rng: np.random.Generator, bar: Bar) -> None:
         """Make rounds until one lowers the loss only a little. One that does not lower it at all is undone.

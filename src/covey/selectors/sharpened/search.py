@@ -31,7 +31,6 @@ from covey.graph.by_group import Sides
 from covey.graph.exact import nearest
 from covey.selectors.sharpened.lists import AROUND, Lists, draw_pool, nearest_of_pool, on_two_sides
 from covey.similarity.collection import Collection
-from covey.similarity.sums import unit_of
 
 OWN, OTHER = 0, 1
 """The two sides: representatives of an object's own class, and of all other classes."""
@@ -418,15 +417,10 @@ class RepresentativeSet:
         """The representatives, in ascending order."""
         return np.flatnonzero(self._state.chosen)
 
-    def unit(self) -> float:
-        """Return a power of 2 in which margins and their squares have floats; 1 for usual similarities."""
-        known = self._state.best_similarity
-        return unit_of(known[np.isfinite(known)])
-
-    def margins(self, unit: float) -> Floats:
-        """The margin of each object in this unit; of a representative, the one that it would have if it were none."""
+    def margins(self) -> Floats:
+        """Return the margin of each object; of a representative, the one that it would have if it were not one."""
         own, other = self._state.best_similarity.T
-        return own / unit - other / unit
+        return own - other
 
     def best_own(self) -> Indices:
         """Return the best representative of its own class for each object, which a representative is for itself.

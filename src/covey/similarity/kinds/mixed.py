@@ -29,7 +29,7 @@ from covey.similarity.duplicates import Distinct, distinct_rows, row_hashes
 from covey.similarity.fingerprint import key_hashes
 from covey.similarity.frames import columns, is_frame, is_number_type, names
 from covey.similarity.inputs import check_input, is_missing
-from covey.similarity.similarity import LARGEST_TERM, Similarity
+from covey.similarity.similarity import LARGEST, Similarity
 from covey.similarity.space import Space
 
 MISSING, UNSEEN = -1, -2
@@ -283,10 +283,10 @@ def _as_numbers(column: Any, name: Any) -> Floats:
     else:
         listed = _values(column)
         numbers = np.fromiter((_number(value, row, name) for row, value in enumerate(listed)), np.float64, len(listed))
-    too_large = np.flatnonzero(np.abs(numbers) >= LARGEST_TERM)
+    too_large = np.flatnonzero(np.abs(numbers) >= LARGEST)
     if too_large.size:
         raise ValueError(
-            f"X must hold missing values or numbers below {LARGEST_TERM:g} in magnitude, got {numbers[too_large[0]]} "
+            f"X must hold missing values or numbers below {LARGEST:g} in magnitude, got {numbers[too_large[0]]} "
             f"at row {too_large[0]}, column {name!r}; leave such values out."
         )
     numbers[np.isnan(numbers)] = np.nan  # gives every NaN the same bits, by which equal rows are found

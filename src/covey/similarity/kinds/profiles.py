@@ -23,7 +23,7 @@ from covey.similarity.fingerprint import key_hashes
 from covey.similarity.inputs import check_domain, check_input, check_same_kind, nothing_in_common
 from covey.similarity.kinds.rows import CsrRows, RowSpace
 from covey.similarity.measures import measure_of
-from covey.similarity.similarity import LARGEST_TERM, Measure, Similarity
+from covey.similarity.similarity import LARGEST, Measure, Similarity
 
 
 class Encoded(NamedTuple):
@@ -152,10 +152,10 @@ def _are_plain(profiles: list[Any]) -> bool:
     values = list(chain.from_iterable(map(dict.values, profiles)))
     if not set(map(type, values)) <= {float}:
         return False
-    return not values or bool(np.abs(np.fromiter(values, dtype=np.float64, count=len(values))).max() < LARGEST_TERM)
+    return not values or bool(np.abs(np.fromiter(values, dtype=np.float64, count=len(values))).max() < LARGEST)
 
 
 def _is_finite_number(value: Any) -> bool:
     if type(value) is float or type(value) is int:  # this answers nearly all calls quickly
-        return -LARGEST_TERM < value < LARGEST_TERM
+        return -LARGEST < value < LARGEST
     return isinstance(value, Real | Decimal | np.bool_) and math.isfinite(value)

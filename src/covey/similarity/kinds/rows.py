@@ -38,9 +38,8 @@ from covey.similarity.kernels import STATISTICS, csr_products, csr_shared_sum, c
 from covey.similarity.measures import measure_of
 from covey.similarity.names import STRINGS
 from covey.similarity.packed_bits import are_packed
-from covey.similarity.similarity import LARGEST_TERM, Measure, Rounding, Similarity
+from covey.similarity.similarity import LARGEST, Measure, Rounding, Similarity
 from covey.similarity.space import Space, UpperBounds
-from covey.similarity.sums import unit_of
 
 COLUMNS_A_PAIR = 64
 """CSR rows are spread out only if there is at least one pair for this many columns. This keeps the time for clearing
@@ -263,14 +262,11 @@ class RowSpace(Space):
         terms = rows.own_terms(self._measure.term)
         if self._measure.term is None:
             return terms
-        # Products of rows must not overflow in the rows' type. But for the dot product itself, squared lengths are also
-        # multiplied with each other.
-        info = np.finfo(rows.precision)
-        most = np.inf if self._measure.is_product and not self._measure.ignores_length else LARGEST_TERM
-        too_long = np.flatnonzero(~(terms < min(most, float(info.max) / 4)))
+        info = np.finfo(rows.precision)  # products of rows must not overflow in the rows' type
+        too_long = np.flatnonzero(~(terms < min(LARGEST, float(info.max) / 4)))
         _refuse(rows, names[too_long], "large", "down")
         if self._measure.ignores_length:  # rows are also divided by their lengths, which must not vanish
-            short = np.flatnonzero(terms < max(1 / LARGEST_TERM, float(info.tiny) / float(info.eps)))
+            short = np.flatnonzero(terms < max(1 / LARGEST, float(info.tiny) / float(info.eps)))
             _refuse(rows, names[short[rows.nonzero(short)]], "small", "up")
         return terms
 
@@ -294,12 +290,10 @@ class RowSpace(Space):
         if self._measure.ignores_length:
             weights *= np.divide(1.0, np.sqrt(own), out=np.zeros_like(own), where=own > 0)
             own = (own > 0).astype(np.float64)
-        # Rows are as long as the roots of their own terms. Very long or short ones are scaled by a power of 2.
-        unit = math.ldexp(1.0, math.frexp(unit_of(own))[1] // 2)
-        total = self._left.weighted_sum(weights / unit)
+        total = self._left.weighted_sum(weights)
         # The columns of sets come in another order in each process, and `fsum` gives the same sum in any order.
-        ordered = math.fsum(total * total) - (multiplicity * (own / unit / unit)).sum()
-        return float(ordered / (n * (n - 1)) * unit * unit)
+        ordered = math.fsum(total * total) - (multiplicity * own).sum()
+        return float(ordered / (n * (n - 1)))
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         assert self._measure.estimate is not None

@@ -3,16 +3,12 @@
 import json
 import math
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from covey.cli.files.block import STANDARD, bytes_in, name_of
-from covey.cli.files.formats import Format
-from covey.cli.files.paths import check_model, check_output
-from covey.cli.options import OUT_FORMATS, RUN, Replacing
-from covey.cli.rules import Rule
-from covey.cli.terminal import cell, show, show_some, visible
-from covey.cli.typer_dataclasses import argument, option
+from covey.cli.inspect.options import InspectOptions
+from covey.cli.terminal import cell, show, show_some
+from covey.runtime.wording import visible
 
 if TYPE_CHECKING:
     from covey.cli.model_file import Model
@@ -29,39 +25,6 @@ TITLES = {
     "rejection_bar": "bar",
 }
 """The titles of the table's columns, by the name that the value has in JSON."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class InspectOptions(Replacing):
-    """Which model is shown, and how."""
-
-    model: Annotated[str, argument("MODEL", "A model that covey select has written; - is standard input.")]
-    as_json: Annotated[bool, option("--json", what="Print JSON instead of a table.")] = False
-    representatives: Annotated[
-        bool,
-        option(
-            "--representatives",
-            what="Show the representatives instead of the clusters: how many rows each stands for, and the values "
-            "that the model keeps of it.",
-        ),
-    ] = False
-    out: Annotated[
-        str | None,
-        option("--out", "-o", what="With --representatives: the file to write them to; - is standard output."),
-    ] = None
-    out_form: Annotated[Format | None, option("--out-format", what=OUT_FORMATS, panel=RUN, metavar="<name>")] = None
-
-
-RULES: tuple[Rule[InspectOptions], ...] = (
-    Rule(
-        ("--out", "--out-format"),
-        lambda o: not o.representatives,
-        "--out and --out-format are for --representatives; pass it, too, or leave them out.",
-    ),
-    Rule(
-        ("--json",), lambda o: o.out is not None, "--json prints to standard output; leave it out, or leave out --out."
-    ),
-)
 
 
 def inspect(options: InspectOptions) -> None:
@@ -81,8 +44,7 @@ def inspect(options: InspectOptions) -> None:
 
     Example: `covey inspect flowers.covey --representatives -o representatives.csv`
     """
-    check_model(options.model)
-    check_output(options.out or STANDARD, options.out_form, as_table=True, force=options.force)
+    options.check_files()
     from covey.cli.model_file import read_model
     from covey.persistence.loading import ModelFile
     from covey.rejection import missing_bars
@@ -114,7 +76,7 @@ def _show_clusters(content: dict[str, Any]) -> None:
 def _list_representatives(options: InspectOptions, model: "Model") -> None:
     """Show the representatives on a terminal, or write all of them."""
     from covey.cli.files.writing import writer
-    from covey.cli.model_file import representatives_of
+    from covey.cli.inspect.representatives import representatives_of
 
     frame = representatives_of(model)
     if options.as_json:

@@ -200,7 +200,7 @@ def test_hashes_divide_regular_objects_evenly(n_shards):
 
 
 @given(n=st.integers(1, 30), seed=st.integers(0, 999))
-def test_fingerprints_of_parts_add_up(n, seed):
+def test_fingerprint_of_parts_add_up(n, seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n, 2))
     collection = collect(X, resolve("euclidean"))
@@ -322,7 +322,7 @@ def all_hashes():
 
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_every_process_computes_the_same(seed):
-    source = "from tests.similarity import test_fingerprints; print(*test_fingerprints.all_hashes())"
+    source = "from tests.similarity import test_fingerprint; print(*test_fingerprint.all_hashes())"
     assert run(source, seed) == all_hashes()
 
 
@@ -355,7 +355,7 @@ def test_a_registered_similarity_is_known_where_it_was_sent(dumps):
 
 def test_a_process_that_has_registered_the_same_similarity_takes_it():
     name, _ = two_measures()
-    before = "from tests.similarity import test_fingerprints; test_fingerprints.two_measures()"
+    before = "from tests.similarity import test_fingerprint; test_fingerprint.two_measures()"
     found = run(RECEIVE.format(before=before), stdin=cloudpickle.dumps(resolve(name)))
     assert found[2:] == [similarity_fingerprint(resolve(name)), "True"]
 

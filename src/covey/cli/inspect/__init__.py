@@ -1,0 +1,1 @@
+"""`covey inspect`: what a model holds."""
