@@ -22,7 +22,7 @@ class FileFormatError(ValueError):
     """A file is damaged, is not what it is said to be, or holds what no version of covey has written.
 
     The message names the file and says what is wrong with it. It is a ValueError, and the only error that the content
-    of a file can raise, whatever is in it; `covey.load` runs no code of a file. A file that is not there raises
+    of a file can raise; `covey.load` runs no code of a file. A file that is not there raises
     FileNotFoundError instead. Get the file again, or make it again by `covey.save`.
 
     Examples
@@ -30,7 +30,7 @@ class FileFormatError(ValueError):
     >>> import io
     >>> import covey
     >>> try:
-    ...     model = covey.load(io.BytesIO(b"this is no model"))
+    ...     model = covey.load(io.BytesIO(b"some other file"))
     ... except covey.exceptions.FileFormatError as error:
     ...     print(error)
     'the given file' is no model, but another kind of file; pass what covey.save or covey select --model has written.
@@ -41,7 +41,7 @@ class CheckpointMismatchError(ValueError):
     """A checkpoint was made with other data, with another similarity or with other parameters.
 
     It is a ValueError. The message names the file and what is different. Choose another file, or remove the old one if
-    nobody needs it. A file that is refused keeps all its evaluations.
+    it is not needed any more. A file that is refused keeps all its evaluations.
 
     See Also
     --------

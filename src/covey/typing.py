@@ -1,4 +1,4 @@
-"""The types of what covey's functions take, for annotations in your own code.
+"""The types of what covey's functions take, for annotations.
 
 These types are as wide as what is accepted. What depends on values is checked when the function is called: that strings
 need a similarity of strings, for example, or that a precomputed matrix must be square.

@@ -270,9 +270,9 @@ def test_a_damaged_log_is_refused_by_name(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("#separator", "the line #separator must name a sign"),
-        ("#separator \\x", "the line #separator must name a sign"),
-        ("#separator é", "the line #separator must name a sign"),
+        ("#separator", "the line #separator must name a character"),
+        ("#separator \\x", "the line #separator must name a character"),
+        ("#separator é", "the line #separator must name a character"),
         ("time,src,dst\n0,a," + "b" * 2000 + "\n", "field larger than field limit"),
     ],
 )

@@ -36,7 +36,7 @@ def load_email_eu_core(*, data_home: Any = None, return_X_y: bool = False) -> An
     -------
     Bunch
         With `data` (for each of 1 005 members a profile {member: 1} of those whom they mail, themselves left out; 181
-        mail nobody), `target` (one of 42 departments) and `ids`.
+        mail no one), `target` (one of 42 departments) and `ids`.
 
     Raises
     ------

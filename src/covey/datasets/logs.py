@@ -1,7 +1,7 @@
 """Hosts from logs: a profile {server: number of time windows in which the host contacted it} for each host.
 
 A log is read line by line. For each host, server and day there is one integer with a bit for each window of that day.
-So a contact counts once in a window, in whatever order the lines come, and memory grows with the number of different
+So a contact counts once in a window, in any order of the lines, and memory grows with the number of different
 contacts, not with the length of the log.
 """
 
@@ -171,13 +171,13 @@ def _zeek_contacts(first: str, stream: Iterator[str], name: str) -> Iterator[Con
 
 
 def _separator(line: str, name: str) -> str:
-    """Return the sign between columns, which a line like ``#separator \\x09`` names."""
+    """Return the delimiter, which a line like ``#separator \\x09`` names."""
     try:
         found = line.removeprefix("#separator").strip(" ").encode("ascii").decode("unicode_escape")
     except UnicodeError:
         found = ""
     if not found:
-        raise FileFormatError(f"{name}: the line #separator must name a sign such as \\x09, got {line!r}.")
+        raise FileFormatError(f"{name}: the line #separator must name a character such as \\x09, got {line!r}.")
     return found
 
 
@@ -214,7 +214,7 @@ def _contact(time: Any, source: Any, destination: Any, port: Any) -> Contact | N
 
 
 def _seconds(time: Any) -> float | None:
-    """Seconds since 1970, or None if it is no time. A time without a zone is taken for UTC."""
+    """Seconds since 1970, or None if it is not a time. A time without a zone is taken for UTC."""
     try:
         seconds = float(time)
     except OverflowError:

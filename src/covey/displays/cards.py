@@ -83,13 +83,13 @@ class Card:
 
 
 def _readable(value: Any) -> str:
-    """Return a value as a person reads it. Tables hold numbers as texts, too."""
+    """Return a value as a person reads it. Tables hold numbers as strings, too."""
     is_long = isinstance(value, float | np.floating) or LONG_NUMBER.fullmatch(str(value))
     return f"{float(value):.{DIGITS}g}" if is_long else str(value)
 
 
 MOST_FIELDS, LONGEST_VALUE = 12, 500
-"""How many fields of an object are shown, and how many characters of each. These are judgements: this much fits beside
+"""How many fields of an object are shown, and how many characters of each. This much fits beside
 the map."""
 
 Pairs = Iterable[tuple[Any, Any]]
@@ -118,7 +118,7 @@ def _reader(values: Any, rows: Sequence[int]) -> Callable[[int], Pairs]:
     if frames.is_frame(values):
         return _of_columns(frames.names(values), frames.columns(values))
     if isinstance(values, np.ndarray) and values.ndim == 2:
-        few = values.shape[1] <= MOST_FIELDS  # a card of many columns without names helps nobody
+        few = values.shape[1] <= MOST_FIELDS  # a card of many columns without names does not help
         return lambda row: ((f"column {at}", value) for at, value in enumerate(values[row].tolist() if few else ()))
     if values is None or not hasattr(values, "__getitem__") or hasattr(values, "toarray"):
         return lambda row: ()

@@ -68,7 +68,7 @@ class DrawnColors:
     Attributes
     ----------
     representative, covered : str
-        Objects that are selected, and those that they stand for. Objects that nobody covers are rings of the color
+        Objects that are selected, and those that they stand for. Objects that are not covered are rings of the color
         of covered ones.
     line : str
         From a representative to what it covers.

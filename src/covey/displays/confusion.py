@@ -129,7 +129,7 @@ class ConfusionMatrix:
 
 
 def _short(share: float) -> str:
-    """Return a share in as few signs as tell it from others; nothing for 0.
+    """Return a share in as few characters as tell it from others; nothing for 0.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class CoverageDisplay:
         TypeError
             If it is neither a selector nor a classifier of covey.
         ValueError
-            If one of `labels` is no label of a cluster.
+            If one of `labels` is not a label of a cluster.
         """
         prototypes = fitted_selector(estimator).prototypes_
         chosen = [prototype_of(prototypes, label) for label in (prototypes if labels is None else labels)]

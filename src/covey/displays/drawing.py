@@ -37,7 +37,7 @@ def plain(text: Any) -> str:
 
 
 def write_any_language(figure: Any) -> None:
-    """Let a figure write texts in the fonts of this machine that have their signs, where matplotlib's own has not."""
+    """Let a figure write texts in fonts of this machine that have their characters, where matplotlib's own has not."""
     manager = require("matplotlib.font_manager", "plot").fontManager
     installed = {font.name for font in manager.ttflist}
     others = [name for name in OTHER_FONTS if name in installed]

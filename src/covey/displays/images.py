@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from covey.runtime.parameters import is_whole
 
 LARGEST_SIDE = 64
-"""How many pixels a thumbnail is wide or high at most. It is a judgement: the page shows it about so large."""
+"""How many pixels a thumbnail is wide or high at most. The page shows it about so large."""
 MOST_BYTES = 3_000_000
-"""How many bytes the images of one page take at most, so that it opens quickly. It is a judgement: a page of 2 000 gray
+"""How many bytes the images of one page take at most, so that it opens quickly. A page of 2 000 gray
 images of 28 x 28 pixels stays below, and one of 2 000 photographs would not."""
 Pixels = NDArray[np.uint8]
 

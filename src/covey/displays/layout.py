@@ -28,9 +28,9 @@ LARGEST_CORE = 2000
 """How many objects t-SNE lays out at most. With this many, a map of 2 000 images of Fashion-MNIST took 16 s on two busy
 cores, and one of 50 000 took 18 s (`benchmarks/maps.py`)."""
 N_SHOWN = 6
-"""How many neighbors of an object are kept. It is a judgement: the page lists this many without scrolling."""
+"""How many neighbors of an object are kept. The page lists this many without scrolling."""
 N_BESIDE = 5
-"""How many objects of the core decide where another object lies. It is a judgement: fewer make clumps around single
+"""How many objects of the core decide where another object lies. Fewer make clumps around single
 objects of the core, and more draw every object toward the middle."""
 NEARBY = 8.0
 """How far apart the objects of the core may lie that an object is put between, in typical distances of an object to the
@@ -79,7 +79,7 @@ def lay_out(
 
 
 def _known(neighbors: NDArray[Any], similarities: Floats) -> tuple[Positions, Floats]:
-    """Return the neighbors that are kept, without those whose similarity is no number."""
+    """Return the neighbors that are kept, without those whose similarity is NaN."""
     there = (neighbors >= 0) & np.isfinite(similarities)
     kept = np.where(there, neighbors, -1).astype(np.intp), np.where(there, similarities, np.nan)
     return kept[0][:, :N_SHOWN], kept[1][:, :N_SHOWN]

@@ -35,8 +35,8 @@ from covey.similarity.measures import is_precomputed, resolve
 from covey.similarity.types import Objects
 
 MOST_TEXT = 2_000_000
-"""How many bytes the names and the cards of one page take at most, so that it opens quickly. It is a judgement:
-together with images and numbers, a page then stays under a few megabytes."""
+"""How many bytes the names and the cards of one page take at most, so that it opens quickly. Together with
+images and numbers, a page then stays under a few megabytes."""
 LONGEST_NAME = 200
 """How many characters of the name of an object, or of a field, are on the page."""
 SIGNS = 8
@@ -115,7 +115,7 @@ def _images(display: Any) -> dict[str, str] | None:
 
 
 def _texts(display: Any) -> dict[str, Any]:
-    """Return the names of objects, the names of all fields, and for each object its fields, as far as they fit.
+    """Return the names of objects, the names of all fields, and for each object its fields, as many as fit.
 
     What is most important comes first. An object whose texts do not fit has neither a name nor fields.
     """
@@ -296,7 +296,7 @@ class PrototypeMapDisplay:
         told = {"names": names, "values": values}
         display = cls(**_mapped(fitted_selector(estimator), X, label, told, n_neighbors, max_objects, random_state))
         if image_shape is not None and values is None:
-            display.fields = [{}] * display.rows.size  # nobody reads pixels
+            display.fields = [{}] * display.rows.size  # pixels are not for reading
         if image_shape is not None:
             display.show_images(X, image_shape)
         return display if ax is None else display.plot(ax)
@@ -415,7 +415,7 @@ class PrototypeMapDisplay:
         Raises
         ------
         ValueError
-            If `label` is no label on the map.
+            If `label` is not a label on the map.
         ModuleNotFoundError
             If jinja2 is not installed, which the extra ``plot`` brings.
         """
@@ -440,7 +440,7 @@ class PrototypeMapDisplay:
         Raises
         ------
         ValueError
-            If `label` is no label on the map.
+            If `label` is not a label on the map.
         ModuleNotFoundError
             If jinja2 is not installed, which the extra ``plot`` brings.
         """

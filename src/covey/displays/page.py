@@ -2,8 +2,8 @@
 
 Nothing that came from data may run or load anything on a page. Three guards see to this, for every page there is:
 
-1. What a template inserts is escaped, whatever it is, so that it remains text. Only what this file makes is inserted
-   as it is: the style sheets, the script, and data as JSON, in which no sign can end a script.
+1. What a template inserts is escaped, of any type, so that it remains text. Only what this file makes is inserted
+   as it is: the style sheets, the script, and data as JSON, in which no character can end a script.
 2. A policy (Content-Security-Policy) tells the browser to load nothing, to send nothing, and to run only the script
    and the style sheet with the given hashes. The hashes are those of the files in this folder, not of what is on the
    page. A script that came from data could never have one.
@@ -98,7 +98,7 @@ def _inserted(value: Any) -> Any:
 
 
 def _json(value: Any) -> _Made:
-    """Return data as JSON without any sign that HTML gives a meaning to. Letters of any script stay as they are."""
+    """Return data as JSON without any character that has a meaning in HTML. Letters of any script stay as they are."""
     text = json.dumps(legible_parts(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

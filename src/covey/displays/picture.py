@@ -19,7 +19,7 @@ DOTS_PER_INCH = 150
 class Picture:
     """A matplotlib figure in a report, with a caption that says what it shows.
 
-    Texts in an SVG file remain texts, so that whatever shows it writes them with fonts that have their signs.
+    Texts in an SVG file remain texts, so that a viewer writes them with fonts that have their characters.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ class Trial(NamedTuple):
     method : str
         The name of the method.
     seed : int
-        The seed, which decides the split of the problem and the draws of the method, as far as they are random.
+        The seed, which decides the split of the problem and the draws of the method, if they are random.
     """
 
     problem: str

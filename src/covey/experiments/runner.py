@@ -39,7 +39,7 @@ logger = logging.getLogger("covey")
 
 MOST_FOR_A_GROUP = 0.5
 """The share of the time left that one group may take, unless it is the last one. Without this bound a single slow
-method, stopped at the end, would take the time of all that come after it. The number is a judgement."""
+method, stopped at the end, would take the time of all that come after it."""
 LISTED = 200
 """How many representatives of a cluster a record lists: more than any gallery shows, and a record stays small."""
 
@@ -148,7 +148,7 @@ def run_within(
 
 
 def _run_group(folder: Any, group: Sequence[Trial], until: float, share: float, options: dict[str, Any]) -> Completion:
-    """Do the fits of a group, as far as there is time."""
+    """Do the fits of a group, if there is time."""
     recorded = {record.trial for record in read_records(folder)}
     left = [fit for fit in group if fit not in recorded]
     taken: list[float] = []

@@ -17,7 +17,7 @@ from covey.similarity.inputs import take_rows
 QUICK = 100
 """How many objects of each cluster a quick run keeps. With so few, all of the paper's experiments take two minutes."""
 QUICK_SEEDS = 5
-"""A quick run uses at most this many seeds, whatever a spec asks for."""
+"""A quick run uses at most this many seeds, even if a spec asks for more."""
 
 
 @dataclass(frozen=True)

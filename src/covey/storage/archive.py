@@ -66,8 +66,8 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 def write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     """Add a member to an archive that is being written.
 
-    The member gets the earliest date that an archive can hold, not the present one, and is no file of any one operating
-    system. Equal contents then make equal files whenever and wherever they are written.
+    The member gets the earliest date that an archive can hold, and belongs to no operating system. Equal contents
+    then make equal files whenever and wherever they are written.
     """
     info = zipfile.ZipInfo(name, date_time=EARLIEST)
     info.compress_type, info.external_attr, info.create_system = archive.compression, 0o600 << 16, UNIX
@@ -75,7 +75,7 @@ def write_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def read_bytes(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """Read the bytes of a member that is no array.
+    """Read the bytes of a member that is not an array.
 
     Raises ValueError if the member is missing or damaged, or declares more than `most` bytes.
     """
@@ -87,7 +87,7 @@ def read_bytes(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
 
 @contextmanager
 def _opened(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[Any, int]]:
-    """Yield the stream of a member and its declared size; whatever goes wrong becomes a ValueError that names it."""
+    """Yield the stream of a member and its declared size; any error becomes a ValueError that names it."""
     if name not in archive.NameToInfo:
         raise ValueError(f"the archive holds no member {name!r}")
     if archive not in _CHECKED:  # once, because an archive of n members would else be looked through n times
@@ -125,12 +125,10 @@ def read_header(head: BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     try:
         shape, fortran, dtype = read(head)
-    except (
-        Exception
-    ) as error:  # NumPy hands the header to Python's parser, which has many errors for texts that are odd
+    except Exception as error:  # NumPy hands the header to Python's parser, which has many errors for odd strings
         raise ValueError(f"its header of {head.tell()} bytes describes no array") from error
     if dtype.hasobject:
-        raise ValueError("it holds Python objects, and reading these could run code; save numbers or texts")
+        raise ValueError("it holds Python objects, and reading these could run code; save numbers or strings")
     if dtype.itemsize == 0 or dtype.subdtype is not None or any(length < 0 for length in shape):
         raise ValueError(f"it declares an array that cannot be: shape {shape}, type {dtype}")
     return shape, fortran, dtype

@@ -69,7 +69,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     replaced = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     try:
         with of_file(target, temporary):
-            # What replaces a file may be as private as that file: nobody else may read it while it is being written.
+            # What replaces a file may be as private as that file: only its owner may read it while it is being written.
             temporary.touch(mode=0o666 if replaced is None else 0o600, exist_ok=False)
             yield temporary
             _finish(temporary, replaced)

@@ -1,4 +1,4 @@
-"""A journal: a file that only grows, block by block, and that survives whatever stops its writer.
+"""A journal: a file that only grows, block by block, and that survives a writer that is stopped.
 
 1. A journal begins with a signature. Blocks follow, each with a header that says what kind of block it is, how long it
    is, and which checksums its header and its content have.
@@ -113,7 +113,7 @@ class Journal:
                 self._file.close()
 
     def _begin(self) -> None:
-        """Write the signature into a new file, and refuse a file that is no journal."""
+        """Write the signature into a new file, and refuse a file that is not a journal."""
         found = self._file.read(len(SIGNATURE))
         if found == SIGNATURE:
             return

@@ -33,9 +33,9 @@ USUAL = (
     *("cp1253", "cp1255", "cp1256", "cp1257", "koi8_r"),
 )
 """The encodings that are considered beside Unicode. Of those that the library finds equally likely, the first one here
-is taken; their order is a judgement. cp1252 also stands for Latin-1, of which it is an extension."""
+is taken. cp1252 also stands for Latin-1, of which it is an extension."""
 CENTRAL_FIRST = ("cp1250", *USUAL)
-"""The order for texts that hold one of the letters below."""
+"""The order for strings that hold one of the letters below."""
 CENTRAL = tuple("ŠŽšž".encode("cp1250")[at : at + 1] for at in range(4))
 """Letters of Czech, Slovak, Slovene and Croatian, which cp1250 and cp1252 have at the same places. Hardly any language
 that is written in cp1252 has them."""
@@ -66,7 +66,7 @@ def with_marks(encoding: str, prefix: bytes) -> str:
 
 
 def undecodable(name: str, error: UnicodeError, n_lines: int) -> FileFormatError:
-    """Return an error about a byte that is no text, after this many lines; `name` is what messages call the file.
+    """Return an error about a byte that is not text, after this many lines; `name` is what messages call the file.
 
     The decoder works on pieces of many lines. The lines of the piece before the byte are counted, too.
     """
@@ -108,19 +108,20 @@ def _decodes(prefix: bytes, encoding: str) -> bool:
     return True
 
 
-SIGNS = ",;\t|"
-"""What programs write between columns, the most usual sign first."""
+DELIMITERS = ",;\t|"
+"""What programs write between columns, the most usual first."""
 QUOTED = re.compile(r'"[^"]*"')
-"""A value in quotes. Signs in it separate nothing."""
+"""A value in quotes. Delimiters in it separate nothing."""
 
 
 def delimiter_of(header: str, rows: Sequence[str] = (), without: str = "") -> str:
-    """Return the sign that occurs most often in the header line, outside of quotes.
+    """Return the delimiter: the character that occurs most often in the header line, outside of quotes.
 
-    Names of columns hold such signs now and then, but less often than there are columns. Signs that occur equally often
-    in the header and in each of some `rows` below it go before others, and among these a rarer sign goes before a
-    comma, because commas also stand in texts and numbers. A header without any sign is a single column of a CSV.
-    The signs in `without` are known to separate nothing.
+    Names of columns hold such characters now and then, but less often than there are columns. Characters that occur
+    equally often in the header and in each of some `rows` below it go before others, and among these a rarer one goes
+    before a comma, because commas also stand in strings and numbers. A header without any of them is a single column
+    of a CSV.
+    The characters in `without` are known to separate nothing.
 
     Examples
     --------
@@ -129,9 +130,13 @@ def delimiter_of(header: str, rows: Sequence[str] = (), without: str = "") -> st
     >>> delimiter_of("name, first|age", ["Smith, John|3", "Plato|80"])
     '|'
     """
-    counts = {sign: [QUOTED.sub("", line).count(sign) for line in (header, *rows)] for sign in SIGNS}
-    there = [sign for sign in SIGNS if counts[sign][0] and sign not in without]
-    steady = [sign for sign in there if rows and len(set(counts[sign])) == 1]
+    counts = {char: [QUOTED.sub("", line).count(char) for line in (header, *rows)] for char in DELIMITERS}
+    there = [char for char in DELIMITERS if counts[char][0] and char not in without]
+    steady = [char for char in there if rows and len(set(counts[char])) == 1]
     if steady:
-        return max(reversed(steady), key=lambda sign: counts[sign][0])
-    return max(there, key=lambda sign: counts[sign][0], default=SIGNS[0] if SIGNS[0] not in without else SIGNS[1])
+        return max(reversed(steady), key=lambda char: counts[char][0])
+    return max(
+        there,
+        key=lambda char: counts[char][0],
+        default=DELIMITERS[0] if DELIMITERS[0] not in without else DELIMITERS[1],
+    )

@@ -59,7 +59,10 @@ ARRAYS = {
     "no columns": ({"X": np.ones((10**9, 0), dtype=np.int8)}, r"must have rows and columns, .* \(1000000000, 0\)"),
     "texts": ({"X": np.array([["a"]])}, "must hold numbers, it holds the type <U1"),
     "complex": ({"X": np.ones((2, 2), dtype=complex)}, "must hold numbers"),
-    "dates": ({"X": np.ones((1, 2)), "y": np.array(["2024-01-01"], "datetime64[D]")}, "labels in .* numbers or texts"),
+    "dates": (
+        {"X": np.ones((1, 2)), "y": np.array(["2024-01-01"], "datetime64[D]")},
+        "labels in .* numbers or strings",
+    ),
     "bytes": ({"X": np.ones((1, 2)), "y": np.array([b"\xff"])}, "can't decode byte"),
     "objects": ({"X": np.array([[None]])}, "could run code"),
     "an index too large": (csr_parts(indices=np.array([0, 2, 10**6])), "indices must be <|indices must be less"),

@@ -88,14 +88,14 @@ MARKERS = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-"})
 """What programs and people write where a number is missing, in small letters."""
 
 LONGEST = 8
-"""How many characters a marker and the blanks around it have at most, to be looked for in a column of texts."""
+"""How many characters a marker and the blanks around it have at most, to be looked for in a column of strings."""
 
 
 def as_numbers(column: Any, decimal: str = ".") -> NDArray[np.float64]:
-    """Return the column as numbers, NaN where a value is none; true and false are none.
+    """Return the column as numbers, NaN where a value is not one; true and false are not.
 
     `decimal` stands between the whole and the fraction of a number that is written as a text. If it is a comma, a text
-    with a point is no number: 1.234 may well be a thousand and more.
+    with a point is not a number: 1.234 may well be a thousand and more.
     """
     pandas = require("pandas", "cli")
     if pandas.api.types.is_bool_dtype(column):
@@ -138,7 +138,7 @@ def n_gaps(column: Any) -> int:
     """Return how many values of a column say that a number is missing."""
     if column.dtype == object or not require("pandas", "cli").api.types.is_string_dtype(column):
         return sum(map(is_gap, column.tolist()))
-    short = column[column.str.len() <= LONGEST]  # most columns that are no numbers hold longer texts
+    short = column[column.str.len() <= LONGEST]  # most columns without numbers hold longer strings
     return int(short.str.strip().str.lower().isin(MARKERS).sum())
 
 
@@ -173,8 +173,8 @@ def require_columns(frame: Any, wanted: Sequence[str], path: str) -> None:
 
 
 def check_filled(block: Block, name: str, *, empty: bool = False, remedy: str = DROP) -> None:
-    """Refuse a column with gaps, and unless `empty` one with empty texts; the message names the first."""
-    gaps = texts_missing(block, name, empty=empty)
+    """Refuse a column with gaps, and unless `empty` one with empty strings; the message names the first."""
+    gaps = strings_missing(block, name, empty=empty)
     if gaps.any():
         others = f" (nor in {several(int(gaps.sum()) - 1, 'more row')})" if gaps.sum() > 1 else ""
         raise ValueError(f"{block.place(int(np.argmax(gaps)))}: no value in column {name!r}{others}; {remedy}")
@@ -315,7 +315,7 @@ def _of_matrix(matrix: Any) -> tuple[Sequence[str], NDArray[np.bool_]]:
     return [str(column) for column in columns.tolist()], where
 
 
-def texts_missing(block: Block, name: str, *, empty: bool) -> NDArray[np.bool_]:
+def strings_missing(block: Block, name: str, *, empty: bool) -> NDArray[np.bool_]:
     """Return for each row whether a column has no value there; unless `empty`, an empty text is none either."""
     column = column_of(block.frame, name)
     gaps: NDArray[np.bool_] = column.isna().to_numpy(dtype=bool)
@@ -367,7 +367,7 @@ def numbers_of(block: Block, columns: Sequence[str], means: NDArray[np.float64] 
 
 
 def numbers_with_gaps(block: Block, name: str) -> NDArray[np.float64]:
-    """Return a column of numbers, NaN where one is missing; the first value that is no number is refused by name."""
+    """Return a column of numbers, NaN where one is missing; the first value that is not a number is refused by name."""
     numbers = as_numbers(column_of(block.frame, name), block.decimal)
     bad = ~np.isfinite(numbers)
     wrong = np.flatnonzero(bad & ~gaps_among(block, [name], bad[:, None]).where[:, 0])
@@ -380,13 +380,13 @@ def numbers_with_gaps(block: Block, name: str) -> NDArray[np.float64]:
 
 
 def categories_of(block: Block, name: str) -> list[str | None]:
-    """Return a column of any values as texts, None where nothing is there."""
-    gaps = texts_missing(block, name, empty=False)
+    """Return a column of any values as strings, None where nothing is there."""
+    gaps = strings_missing(block, name, empty=False)
     return [None if gap else str(value).strip() for value, gap in zip(column_of(block.frame, name), gaps, strict=True)]
 
 
 def _refuse(block: Block, bad: NDArray[np.bool_], gaps: Gaps) -> NoReturn:
-    """Name the first value that is no number, and say how many are missing in all."""
+    """Name the first value that is not a number, and say how many are missing in all."""
     at, column = np.argwhere(bad)[0]
     value = column_of(block.frame, gaps.names[column]).iat[at]
     is_empty = gaps.where[at, column] and not (isinstance(value, str) and value.strip())
@@ -505,9 +505,9 @@ def _from_arrow(block: Block, name: str) -> NDArray[Any]:
 
 
 def _from_values(block: Block, name: str) -> NDArray[np.float64]:
-    """Make an array of a column of lists, or of texts that are lists in JSON."""
+    """Make an array of a column of lists, or of strings that are lists in JSON."""
     values = column_of(block.frame, name).tolist()
-    lists = _lists_of_texts(values) if all(isinstance(value, str) for value in values) else values
+    lists = _lists_of_strings(values) if all(isinstance(value, str) for value in values) else values
     if lists is None or not all(isinstance(value, list) for value in lists):
         lists = [_list_of(value) for value in values]
     for at, found in enumerate(lists):
@@ -521,8 +521,8 @@ def _from_values(block: Block, name: str) -> NDArray[np.float64]:
     return np.fromiter(map(float, chain.from_iterable(lists)), np.float64, len(lists) * length).reshape(-1, length)
 
 
-def _lists_of_texts(texts: list[str]) -> list[Any] | None:
-    """Parse all texts at once, which is faster than one by one; None if that fails."""
+def _lists_of_strings(texts: list[str]) -> list[Any] | None:
+    """Parse all strings at once, which is faster than one by one; None if that fails."""
     try:
         made = json.loads(f"[{','.join(texts)}]")
     except (ValueError, RecursionError):

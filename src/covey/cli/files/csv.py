@@ -17,13 +17,13 @@ from covey.runtime.libraries import require
 from covey.storage.text import delimiter_of, undecodable
 
 FIRST_ROWS = 5
-"""How many lines below the header are looked at to find the sign between columns."""
+"""How many lines below the header are looked at to find the delimiter."""
 
 
 def read_delimited(path: str, options: ReadOptions, delimiter: str | None = None) -> Iterator[Block]:
     """Yield the rows of a file in blocks, every value as the text that it is.
 
-    If nobody says the delimiter, the header and the lines below it do.
+    Without a delimiter, the header and the lines below it do.
     """
     pandas = require("pandas", "cli")
     csv.field_size_limit(sys.maxsize)  # a field may hold a long text
@@ -62,7 +62,7 @@ def _first_filled_lines(path: str, file: Iterator[str]) -> tuple[list[str], int]
 
 
 def _delimiter(top: Sequence[str], dialect: Dialect) -> str:
-    """Return the sign between columns, going by the first lines. What stands within numbers separates no columns."""
+    """Return the delimiter, going by the first lines. What stands within numbers separates no columns."""
     below = [line for line in top[1:] if line.strip()]
     return delimiter_of(top[0], below, dialect.decimal or "")
 
@@ -98,14 +98,14 @@ class DelimitedWriter:
         self._header = True
 
     def __call__(self, frame: Any) -> None:
-        texts = {name: _as_texts(frame[name]) for name in frame if _has_no_texts(frame[name])}
+        texts = {name: _as_strings(frame[name]) for name in frame if _is_unwritable(frame[name])}
         frame.assign(**texts).to_csv(
             self._file, sep=self._delimiter, index=False, header=self._header, lineterminator="\n"
         )
         self._header = False
 
 
-def _has_no_texts(column: Any) -> bool:
+def _is_unwritable(column: Any) -> bool:
     """Return whether a column holds values that pandas would write as Python shows them: lists, dicts or bytes.
 
     Times are among them, since pandas drops their nanoseconds.
@@ -120,13 +120,13 @@ def _has_no_texts(column: Any) -> bool:
     return is_binary or types.is_nested(kind) or types.is_time(kind) or isinstance(kind, pyarrow.BaseExtensionType)
 
 
-def _as_texts(column: Any) -> list[str | None]:
-    """Return the values as texts, lists and dicts as JSON, and None for gaps, which are left empty."""
+def _as_strings(column: Any) -> list[str | None]:
+    """Return the values as strings, lists and dicts as JSON, and None for gaps, which are left empty."""
     values = plain_values(column)
-    return [None if value is None else _as_text(value) for value in values]
+    return [None if value is None else _as_string(value) for value in values]
 
 
-def _as_text(value: Any) -> str:
+def _as_string(value: Any) -> str:
     if isinstance(value, str):
         return value
     return as_json(value) if isinstance(value, dict | list | tuple | np.ndarray) else plain_text(value)

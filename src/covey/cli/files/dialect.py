@@ -60,7 +60,7 @@ def decimal_in(text: str) -> str:
 
 
 def encoding_in(text: str) -> str:
-    """Return the name of an encoding of texts."""
+    """Return the name of an encoding of text."""
     try:
         TextIOWrapper(BytesIO(), encoding=text)  # refuses codecs that make bytes of bytes
     except (LookupError, ValueError) as error:

@@ -28,7 +28,7 @@ from covey.storage.limits import FREE, MOST_RATIO, OPTION, allowed
 from covey.storage.text import encoding_of, with_marks
 
 CELLS = 2_000_000
-"""About how many values a block holds: 2 million texts of a few characters take some 100 MB."""
+"""About how many values a block holds: 2 million strings of a few characters take some 100 MB."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ logger = logging.getLogger("covey")
 
 @contextmanager
 def open_input(path: str, options: ReadOptions) -> Iterator[tuple[Any, Callable[[], float | None]]]:
-    """Yield the text of a file, and a function that says which share of it has been read, or None if nobody knows."""
+    """Yield the text of a file, and a function that returns the share that has been read, or None if unknown."""
 
     def encoding(prefix: bytes) -> str:
         if options.dialect.encoding is not None:

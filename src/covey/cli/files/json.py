@@ -127,7 +127,7 @@ def _with_dicts(value: Any, kind: Any) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON. NumPy's numbers and arrays become plain ones; dates, bytes and the like become texts.
+    """Return a value as JSON. NumPy's numbers and arrays become plain ones; dates, bytes and the like become strings.
 
     JSON has no word for what is not a number, nor for infinite ones: they become null.
     """
@@ -164,8 +164,8 @@ BLANKS = re.compile(r"[ \t\r\n]*")
 def read_json(path: str, options: ReadOptions) -> Iterator[Block]:
     """Yield the rows of a file in blocks.
 
-    If rows are arrays, the first one names the columns if it holds nothing but texts and --columns names none. Without
-    any names, columns are called x0, x1 and so on.
+    If rows are arrays, the first one names the columns if it holds only strings and --columns names none. Without any
+    names, columns are called x0, x1 and so on.
     """
     with open_input(path, options) as (file, _):
         try:

@@ -22,8 +22,8 @@ from covey.exceptions import FileFormatError
 from covey.storage.archive import MOST_HEADER, read_array, read_header
 from covey.storage.errors import naming
 
-NUMBERS, TEXTS = "biuf", "SU"
-"""The letters of NumPy's types that hold numbers, and of those that hold texts."""
+NUMBERS, STRINGS = "biuf", "SU"
+"""The letters of NumPy's types that hold numbers, and of those that hold strings."""
 SUFFIX = ".npy"
 """How the names of these files end."""
 VERDICT = "is no .npy file, or damaged"
@@ -64,11 +64,11 @@ def as_rows(name: str, array: NDArray[Any]) -> tuple[NDArray[Any], tuple[int, ..
 
 
 def checked_labels(name: str, labels: NDArray[Any], n_rows: int) -> NDArray[Any]:
-    """Return labels, one for each row, as numbers or texts; refuse other values. `name` is what messages call them."""
+    """Return labels, one for each row, as numbers or strings; refuse others. `name` is what messages call them."""
     if labels.shape != (n_rows,):
         raise FileFormatError(f"{name} must have one value for each of {n_rows} rows, the shape is {labels.shape}.")
-    if labels.dtype.kind not in NUMBERS + TEXTS:
-        raise FileFormatError(f"{name} must be numbers or texts, they have the type {labels.dtype}.")
+    if labels.dtype.kind not in NUMBERS + STRINGS:
+        raise FileFormatError(f"{name} must be numbers or strings, they have the type {labels.dtype}.")
     return np.char.decode(labels, "utf-8") if labels.dtype.kind == "S" else labels
 
 

@@ -143,7 +143,7 @@ def frame_of(table: Any) -> Any:
 
 
 def _without_views(kind: Any) -> Any:
-    """Return the type with texts and bytes in place of Arrow's views of them, since Arrow takes no rows of views.
+    """Return the type with strings and bytes in place of Arrow's views of them, since Arrow takes no rows of views.
 
     None for views of lists: what Arrow 26 makes of these by a cast fails its own validation.
     """

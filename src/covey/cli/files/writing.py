@@ -85,7 +85,7 @@ def write(
 ) -> None:
     """Write a whole block with added columns, in any format.
 
-    `numbers` names the columns of numbers. They may be texts in the block and are written as numbers where the format
+    `numbers` names the columns of numbers. They may be strings in the block and are written as numbers where the format
     has types.
     """
     kind = check_output(path, form, as_table=block.matrix is None, force=force)
@@ -101,7 +101,7 @@ def write(
 def beside(frame: Any, added: Mapping[str, Any], numbers: Sequence[str] = (), decimal: str = ".") -> Any:
     """Return the frame with added columns, which replace columns of the same name; `numbers` are made numbers.
 
-    `decimal` stands between the whole and the fraction of numbers that are texts.
+    `decimal` stands between the whole and the fraction of numbers that are strings.
     """
     pandas = require("pandas", "cli")
     kept = frame.drop(columns=list(added), errors="ignore").reset_index(drop=True)
@@ -110,7 +110,7 @@ def beside(frame: Any, added: Mapping[str, Any], numbers: Sequence[str] = (), de
 
 
 def _typed(column: Any, decimal: str) -> Any:
-    """Return a column of texts as whole numbers if all of them are such, or as numbers with gaps."""
+    """Return a column of strings as whole numbers if all of them are such, or as numbers with gaps."""
     pandas = require("pandas", "cli")
     try:
         whole = pandas.to_numeric(column)

@@ -13,7 +13,7 @@ logger = logging.getLogger("covey")
 UNEVEN = 20
 """A column this many times larger than the median column gets a warning.
 
-The number is a judgement: such a column contributes 400 times as much to a product of two rows as the median one.
+Such a column contributes 400 times as much to a product of two rows as the median one.
 """
 FEWEST_NUMBERED = 20
 """From this many rows on, whole numbers without gaps are taken for a running number; fewer may be so by chance."""

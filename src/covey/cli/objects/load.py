@@ -111,7 +111,7 @@ def prepare(block: Block, source: Source, *, verbose: bool, aside: Sequence[str]
 
 
 def labels_of(block: Block, recipe: Recipe) -> NDArray[Any]:
-    """Return the labels as texts; without any, all rows are one cluster."""
+    """Return the labels as strings; without any, all rows are one cluster."""
     label = recipe.settings.label
     if block.frame is None and block.labels is not None:
         return block.labels.astype(str)

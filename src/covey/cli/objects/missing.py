@@ -8,7 +8,7 @@ import numpy as np
 
 from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
-from covey.cli.files.columns import gaps_of, sums_of, texts_missing
+from covey.cli.files.columns import gaps_of, strings_missing, sums_of
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Missing
 from covey.runtime.wording import agreeing, several
@@ -34,7 +34,7 @@ def _without_gaps(block: Block, recipe: Recipe) -> Block:
     gaps = recipe.lacking(block)
     label = recipe.settings.label
     if label is not None and block.frame is not None:
-        gaps = gaps.with_column(label, texts_missing(block, label, empty=False))
+        gaps = gaps.with_column(label, strings_missing(block, label, empty=False))
     if not gaps.rows.any():
         return block
     if gaps.rows.all():

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
-from covey.cli.files.columns import Gaps, check_filled, column_of, gaps_of, texts_missing
+from covey.cli.files.columns import Gaps, check_filled, column_of, gaps_of, strings_missing
 from covey.cli.objects.recipe import Recipe
 from covey.displays.cards import Card
 from covey.runtime.executor import Executor
@@ -19,7 +19,7 @@ RADIUS, N_BITS = 2, 2048
 radius 2 is also called ECFP4. They belong to this kind of recipe: a model file does not repeat them."""
 CHUNK = 1000
 """How many molecules a thread holds at once. RDKit takes several kilobytes for each, while a fingerprint takes 256
-bytes. The value bounds memory; no comparison with other values is on record."""
+bytes. The value bounds memory."""
 
 
 class MoleculeRecipe(Recipe):
@@ -42,7 +42,7 @@ class MoleculeRecipe(Recipe):
     def lacking(self, block: Block) -> Gaps:
         """Return where no molecule is that RDKit can read."""
         (name,) = self.columns
-        gaps = texts_missing(block, name, empty=False)
+        gaps = strings_missing(block, name, empty=False)
         gaps[~gaps] = ~fingerprints(_texts(block.take(np.flatnonzero(~gaps)), name))[1]
         return gaps_of(block, []).with_column(name, gaps)
 
@@ -57,7 +57,7 @@ class MoleculeRecipe(Recipe):
 
 
 def _texts(block: Block, name: str) -> list[str]:
-    """Return the values of a column as texts."""
+    """Return the values of a column as strings."""
     return [str(value) for value in column_of(block.frame, name).tolist()]
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
-from covey.cli.files.columns import Gaps, gaps_of, matrix_of, require_columns, texts_missing
+from covey.cli.files.columns import Gaps, gaps_of, matrix_of, require_columns, strings_missing
 from covey.cli.similarity_option import function_of
 from covey.displays.cards import MOST_FIELDS, Card
 from covey.displays.images import Images, is_image
@@ -69,14 +69,14 @@ class Settings:
 
     def checked(self) -> Self:
         """Return these settings, or refuse values of other types, which covey has not written."""
-        texts = [self.kind, self.similarity, *(text for text in (self.label, self.id) if text is not None)]
+        words = [self.kind, self.similarity, *(word for word in (self.label, self.id) if word is not None)]
         lists = [self.columns, self.numbers, *([] if self.vocabulary is None else [self.vocabulary])]
         arrays = [part for part in (self.weights, self.lowest, self.spread, self.means) if part is not None]
         right = (
             self.base in (None, 0, 1)
             and (self.image is None or (isinstance(self.image, list) and is_image(self.image)))
             and all(isinstance(names, list) for names in lists)
-            and all(isinstance(text, str) for text in chain(texts, *lists))
+            and all(isinstance(word, str) for word in chain(words, *lists))
             and all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "biuf" for part in arrays)
         )
         if not right:
@@ -129,7 +129,7 @@ class Recipe(ABC):
         found = gaps_of(block, self.settings.numbers)
         for name in self.columns:
             if name not in self.settings.numbers:
-                found = found.with_column(name, texts_missing(block, name, empty=self.takes_empty))
+                found = found.with_column(name, strings_missing(block, name, empty=self.takes_empty))
         return found
 
     def filling(self, sums: NDArray[np.float64]) -> "Recipe":

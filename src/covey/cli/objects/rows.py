@@ -136,7 +136,7 @@ class VectorRecipe(NumberRecipe):
         column = column_of(block.frame, self.columns[0])
         if not is_nested(column.dtype):
             return super().lacking(block)
-        # A million lists must not become objects of Python, as texts do.
+        # A million lists must not become objects of Python, as strings do.
         return gaps_of(block, []).with_column(self.columns[0], np.asarray(column.isna().to_numpy(dtype=bool)))
 
     def unreadable(self) -> Sequence[str]:
@@ -153,7 +153,7 @@ class VectorRecipe(NumberRecipe):
 
 
 class DictRecipe(RowRecipe):
-    """Dicts of numbers and other values, for a similarity of the user's own."""
+    """Dicts of numbers and other values, for a custom similarity."""
 
     takes_empty = True
 

@@ -27,7 +27,7 @@ from covey.cli.files.columns import (
     numbers_of,
     numbers_with_gaps,
     require_columns,
-    texts_missing,
+    strings_missing,
 )
 from covey.cli.files.dialect import Dialect, listed
 from covey.cli.files.formats import Format
@@ -132,7 +132,7 @@ def _without_gaps(block: Block, names: Sequence[str]) -> Block:
     query, target, score = names
     lacking = np.isnan(numbers_with_gaps(block, score))
     for name in (query, target):
-        lacking |= texts_missing(block, name, empty=False)
+        lacking |= strings_missing(block, name, empty=False)
     return block.take(np.flatnonzero(~lacking))
 
 

@@ -80,7 +80,7 @@ def reproduce(
 
     See Also
     --------
-    covey.experiments.runner.report : The same for experiments of your own.
+    covey.experiments.runner.report : The same for custom experiments.
 
     Examples
     --------
