@@ -4,7 +4,6 @@ import gzip
 import json
 import subprocess
 import sys
-from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -173,12 +172,6 @@ def test_options_that_a_file_would_ignore_are_refused(folder):
     for reader in (read, lambda path, dialect: list(blocks(path, dialect=dialect))):
         with pytest.raises(ValueError, match="leave out --columns"):
             reader("x.npz", dialect=Dialect(["a"]))
-
-
-def test_a_checked_style_keeps_all_that_was_said():
-    said = Dialect(["a", "b"], "tab", "comma", "utf-8", "sheet", numbered=True)
-    assert all(getattr(said, field.name) for field in fields(said))
-    assert said.checked() == replace(said, delimiter="\t", decimal=",")
 
 
 def test_damaged_files_are_read_or_refused_by_name():
