@@ -37,7 +37,7 @@ def test_the_default_has_the_type_of_the_labels(labels, expected):
 
 
 def test_a_text_that_is_taken_must_be_replaced():
-    message = r"unknown_label must be given if 'unknown' is a class, got the default -1.* choose another text"
+    message = r"unknown_label must be given if 'unknown' is a class, got the default -1.* choose another string"
     with pytest.raises(ValueError, match=message):
         fitted(["known", "unknown"])
     assert fitted(["known", "unknown"], unknown_label="neither").predict(FAR).tolist() == ["neither"]

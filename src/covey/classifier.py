@@ -128,8 +128,8 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Transfor
         best similarity is below it. The other two do the same with a bar of the winning class. "calibrated" sets the
         bars at `fit` so that about the share `rejection_rate` of new objects of known classes is rejected. This takes
         the similarities of all objects of X to the representatives. "threshold" takes the own threshold of the class,
-        which is by default the mean similarity within the class. A class of a single object has no threshold. Whatever
-        the bar is, an object that has nothing in common with any representative is rejected, if the similarity has a
+        which is by default the mean similarity within the class. A class of a single object has no threshold. With
+        any bar, an object that has nothing in common with any representative is rejected, if the similarity has a
         value that says so: see `nothing_in_common_`.
     rejection_rate : float, default=0.05
         The share of known objects that ``reject="calibrated"`` may reject, between 0 and 1. A higher rate catches more
@@ -138,7 +138,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Transfor
         too few, no bar rejects anything, and `fit` warns by a `covey.exceptions.MissingBarsWarning`.
     unknown_label : int or str, default=-1
         The answer for rejected objects. It must have the type of the labels and must not be one of them. If the labels
-        are texts, the default stands for "unknown".
+        are strings, the default stands for "unknown".
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Transfor
     sparse_output_ : bool
         Whether `transform` returns a CSR array. It does if more than two thirds of the similarities between
         representatives are 0, since a CSR array then takes less than half of the memory. Similarities that are
-        expensive to compute, such as functions of your own, are not looked at and give a dense array.
+        expensive to compute, such as custom functions, are not looked at and give a dense array.
     n_features_in_ : int
         How many columns X had. It is there only if X was a table.
     feature_names_in_ : array of str

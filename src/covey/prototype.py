@@ -41,7 +41,7 @@ class Prototype:
     scan_rate : float
         `n_evaluations` as a share of the evaluations that all pairs of members would take.
     n_orphans : int
-        How many members can be covered by nobody but themselves.
+        How many members can be covered by themselves alone.
 
     See Also
     --------

@@ -1,9 +1,9 @@
 """Rejection: how similar an object must be to its best representative, so that the class of this one is believed.
 
 The class of the most similar representative wins. An object is rejected if this similarity is below the bar of the
-winning class. The bars may be given, may be the thresholds of the prototypes, or may be calibrated. Whatever the bars
-are, an object is rejected that has nothing in common with any representative, if the similarity has a value that says
-so (`Collection.nothing_in_common`).
+winning class. The bars may be given, may be the thresholds of the prototypes, or may be calibrated. With any bars, an
+object is rejected that has nothing in common with any representative, if the similarity has a value that says so
+(`Collection.nothing_in_common`).
 
 Calibrated bars are set so that about a given share of new objects of known classes, the *rejection rate*, is rejected:
 
@@ -14,11 +14,11 @@ Calibrated bars are set so that about a given share of new objects of known clas
    another representative might have been selected; the chance of this is taken to be 1 / g. So each object is an
    example of a new object that shows the other similarity, with the weight 1 / g, and all but the representative itself
    are examples that show the first one, with the weight 1 - 1 / g.
-3. Leave out what is no example of a new object. If a class has only one representative, the other one is that of
+3. Leave out what is not an example of a new object. If a class has only one representative, the other one is that of
    another class: the object would be compared as if its class were unknown, which it is not. And what has nothing in
    common with a representative is rejected without a bar; which class wins it is a matter of the order of the rows.
-4. Collect the examples by winning class, whatever the true class is. What is collected for a class is then a sample of
-   what new objects of known classes will show if that class wins.
+4. Collect the examples by winning class, not by true class. What is collected for a class is then a sample of what new
+   objects of known classes will show if that class wins.
 5. Take as bar a low quantile of the sample of each class, at the rank rate * (n + 1), where n is the sum of weights. If
    all weights are 1, a new object that is exchangeable with the sample lies below the k-th smallest similarity with
    probability k / (n + 1), so that the bar of a whole rank has the rate exactly. Other bars are interpolated between
@@ -51,7 +51,7 @@ MOST_NAMED = 3
 DEFAULT = -1
 """The default of `unknown_label`."""
 UNKNOWN = "unknown"
-"""What the default stands for if labels are texts, which have no number among them."""
+"""What the default stands for if labels are strings, which have no number among them."""
 
 
 def thresholds(prototypes: Mapping[Any, Prototype]) -> Floats:
@@ -93,12 +93,12 @@ def calibrate(
     space = collection.against(collection.take(rows[first]), n_jobs)
     with progress("calibrating rejection", None, "evaluations", shown=shown) as bar:
         bar.watch(lambda: (space.n_done(), space.n_expected))
-        found = seen(space, kinds, kinds[rows[first]])
+        matches = compare(space, kinds, kinds[rows[first]])
     n_classes = int(classes_of.max()) + 1
-    return calibrated_bars(found, classes_of[first], n_classes, rate, collection.nothing_in_common)
+    return calibrated_bars(matches, classes_of[first], n_classes, rate, collection.nothing_in_common)
 
 
-class Seen(NamedTuple):
+class Matches(NamedTuple):
     """What training objects show that are compared with the representatives.
 
     Attributes
@@ -119,30 +119,31 @@ class Seen(NamedTuple):
     similarities: Floats
 
 
-def seen(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any]) -> Seen:
+def compare(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any]) -> Matches:
     """Compare the objects of the left side with the representatives on the right, no two of which are of one kind."""
     lists = nearest(space, min(2, space.n_right))
-    found, similarities = np.zeros((kinds.size, 2), dtype=np.intp), np.full((kinds.size, 2), -np.inf)
-    found[:, : lists.indices.shape[1]], similarities[:, : lists.indices.shape[1]] = lists.indices, lists.similarities
+    nearest_two, similarities = np.zeros((kinds.size, 2), dtype=np.intp), np.full((kinds.size, 2), -np.inf)
+    width = lists.indices.shape[1]
+    nearest_two[:, :width], similarities[:, :width] = lists.indices, lists.similarities
     order = np.argsort(kinds_of_right)
     own = order[np.searchsorted(kinds_of_right, kinds, sorter=order).clip(max=order.size - 1)]
     selected = kinds_of_right[own] == kinds
     # An equal representative stands for an object even if another one is more similar, which may then be the first.
-    other = np.where(selected & (found[:, 0] != own), 0, 1)
+    other = np.where(selected & (nearest_two[:, 0] != own), 0, 1)
     every = np.arange(kinds.size)
-    first = np.where(selected, own, found[:, 0])
+    first = np.where(selected, own, nearest_two[:, 0])
     shown = np.column_stack([similarities[:, 0], similarities[every, other]])
-    return Seen(kinds, selected, np.column_stack([first, found[every, other]]), shown)
+    return Matches(kinds, selected, np.column_stack([first, nearest_two[every, other]]), shown)
 
 
 def calibrated_bars(
-    found: Seen, classes_of: Positions, n_classes: int, rate: float, nothing_in_common: float | None
+    matches: Matches, classes_of: Positions, n_classes: int, rate: float, nothing_in_common: float | None
 ) -> Floats:
     """Return the bar of each class.
 
     Parameters
     ----------
-    found : Seen
+    matches : Matches
         What the training objects show.
     classes_of : int array
         The class of each representative, counted from 0.
@@ -153,13 +154,13 @@ def calibrated_bars(
     nothing_in_common : float or None
         The similarity at or below which objects are rejected without a bar, if there is one.
     """
-    once = np.unique(found.kinds, return_index=True)[1]
-    stands_for, similarities = found.nearest[once], found.similarities[once]
+    once = np.unique(matches.kinds, return_index=True)[1]
+    stands_for, similarities = matches.nearest[once], matches.similarities[once]
     shares = 1 / np.bincount(stands_for[:, 0])[stands_for[:, 0]]
     only_one = np.bincount(classes_of)[classes_of] == 1
     weights = np.column_stack(
         [
-            np.where(found.are_selected[once], 0, 1 - shares),
+            np.where(matches.are_selected[once], 0, 1 - shares),
             np.where(only_one[stands_for[:, 0]], 0, shares),
         ]
     )
@@ -235,7 +236,7 @@ def unknown_answer(label: Any, classes: NDArray[Any]) -> Any:
         if UNKNOWN in classes.tolist():
             raise ValueError(
                 f"unknown_label must be given if {UNKNOWN!r} is a class, got the default {label!r}, which stands for "
-                f"{UNKNOWN!r} if labels are texts; choose another text."
+                f"{UNKNOWN!r} if labels are strings; choose another string."
             )
         return UNKNOWN
     if not _same_type(label, classes):
@@ -253,7 +254,7 @@ def _is_default(label: Any) -> bool:
 
 
 def _same_type(label: Any, classes: NDArray[Any]) -> bool:
-    """Say whether the label and the classes are all texts, or all numbers.
+    """Say whether the label and the classes are all strings, or all numbers.
 
     Truth values do not count as numbers here.
     """

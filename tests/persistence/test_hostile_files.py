@@ -141,7 +141,7 @@ def test_an_array_of_records_is_refused(kind, path):
         arrays.append(np.zeros(3, dtype=kind))
 
     change_file(path, change)
-    with pytest.raises(FileFormatError, match="an array must hold numbers, dates or texts"):
+    with pytest.raises(FileFormatError, match="an array must hold numbers, dates or strings"):
         ModelFile(path).notes()
 
 

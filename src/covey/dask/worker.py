@@ -20,7 +20,7 @@ from covey.classifier import Explanation
 from covey.dask.engine import watched
 from covey.dask.shards import Shard
 from covey.prototype import Prototype
-from covey.rejection import Seen, calibrated_bars, seen
+from covey.rejection import Matches, calibrated_bars, compare
 from covey.runtime.memory import Sized
 from covey.selectors.cluster import Cluster
 from covey.selectors.crs import CRS
@@ -241,18 +241,18 @@ def first_of_equal(representatives: Collection, classes: Positions) -> tuple[Col
     return representatives.take(first), classes[first], hashes[first]
 
 
-def nearest_in_part(part: PreparedPart, known: tuple[Collection, Positions, Any], n_jobs: int | None) -> Seen | None:
+def nearest_in_part(part: PreparedPart, known: tuple[Collection, Positions, Any], n_jobs: int | None) -> Matches | None:
     """Compare the objects of a part with the representatives. It is None if the part is empty."""
     collection, _ = part
     if collection is None:
         return None
     representatives, _, hashes = known
     space = representatives.space_of_queries(collection.objects, n_jobs=n_jobs)
-    return seen(space, collection.content_hashes(), hashes)
+    return compare(space, collection.content_hashes(), hashes)
 
 
 def bars_of_parts(
-    nearest: list[Seen | None],
+    nearest: list[Matches | None],
     known: tuple[Collection, Positions, Any],
     n_classes: int,
     rate: float,
@@ -260,5 +260,5 @@ def bars_of_parts(
 ) -> Floats:
     """Return the bars of calibrated rejection, given what the objects of all parts show."""
     parts = [part for part in nearest if part is not None]
-    together = Seen(*(np.concatenate(side) for side in zip(*parts, strict=True)))
+    together = Matches(*(np.concatenate(side) for side in zip(*parts, strict=True)))
     return calibrated_bars(together, known[1], n_classes, rate, nothing_in_common)

@@ -2,7 +2,7 @@
 
 A file is a zip archive of `covey.json` and of arrays in NumPy's own format. The JSON part holds the class of the
 estimator, its parameters, its fitted state, and notes. Functions are not stored: whoever loads an estimator that was
-fitted with a similarity of their own passes it again.
+fitted with a custom similarity passes it again.
 
     estimator -> saving.py -> estimators.py, similarities.py, values.py, records.py -> archive
     archive -> loading.py -> old/ -> values.py, records.py, similarities.py, estimators.py -> estimator

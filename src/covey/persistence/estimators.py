@@ -31,37 +31,37 @@ file must not be made to write to a path that a stranger has chosen."""
 
 
 def find_class(name: str) -> Any:
-    """The class that files call by this name."""
-    found = _classes(name)
-    if not found:
+    """Return the class that files call by this name."""
+    classes = _classes(name)
+    if not classes:
         raise UnknownNameError(
             f"an estimator of the class {shown(name)}, which covey does not have and this program has not defined; "
             "import the module that defines it first"
         )
-    if len(found) > 1:
-        modules = " and ".join(sorted({cls.__module__ for cls in found}))
+    if len(classes) > 1:
+        modules = " and ".join(sorted({cls.__module__ for cls in classes}))
         raise UnknownNameError(
             f"an estimator of the class {name}, which this program has defined more than once (in {modules}); import "
             "only the module that defines the right one"
         )
-    return found[0]
+    return classes[0]
 
 
 def check_class(estimator: Any) -> Any:
-    """The class of an estimator; raise TypeError if files could not tell it from others by its name."""
+    """Return the class of an estimator; raise TypeError if files could not tell it from others by its name."""
     cls = type(estimator)
     if hasattr(estimator, "to_local"):
         raise TypeError(
             f"estimator must not depend on a cluster, got {cls.__name__} of module {cls.__module__}; save what its "
             "method to_local returns."
         )
-    found = _classes(cls.__name__)
-    if not (_is_savable(cls) and found):
+    classes = _classes(cls.__name__)
+    if not (_is_savable(cls) and classes):
         raise TypeError(
             f"estimator must be one of covey's estimators or an instance of a subclass of Selector, got {cls.__name__} "
             f"of module {cls.__module__}; save the covey estimator inside it, such as the last step of a pipeline."
         )
-    others = [other for other in found if _definition(other) != _definition(cls)]
+    others = [other for other in classes if _definition(other) != _definition(cls)]
     if others:
         raise TypeError(
             f"estimator must be of a class with a name of its own, got {cls.__name__} of module {cls.__module__}, and "
@@ -71,17 +71,17 @@ def check_class(estimator: Any) -> Any:
 
 
 def is_estimator(value: Any) -> bool:
-    """Whether a value is an estimator rather than a plain value."""
+    """Say whether a value is an estimator rather than a plain value."""
     return isinstance(value, BaseEstimator)
 
 
 def saved_parameters(estimator: Any) -> dict[str, Any]:
-    """The parameters that files hold. Those that they do not hold have their defaults after loading."""
+    """Return the parameters that files hold. Those that they do not hold have their defaults after loading."""
     return {name: value for name, value in estimator.get_params(deep=False).items() if name not in NEVER_SAVED}
 
 
 def saved_state(estimator: Any) -> dict[str, Any]:
-    """The fitted attributes that files hold; none if the estimator is not fitted.
+    """Return the fitted attributes that files hold; none if the estimator is not fitted.
 
     Raise TypeError if the estimator has an attribute that its class does not declare.
     """
@@ -95,8 +95,8 @@ def saved_state(estimator: Any) -> dict[str, Any]:
     if forgotten:
         raise TypeError(
             f"Cannot save this {cls.__name__}: its attributes {', '.join(forgotten)} are not declared and would be "
-            f"missing after loading; delete them before saving; a selector of "
-            "your own can declare them in _fitted_state."
+            f"missing after loading; delete them before saving; a custom "
+            "selector can declare them in _fitted_state."
         )
     state = {name: value for name, value in attributes.items() if name in saved_rules(cls)}
     if not any(rules[name].required for name in state):
@@ -105,12 +105,12 @@ def saved_state(estimator: Any) -> dict[str, Any]:
 
 
 def saved_rules(cls: Any) -> dict[str, Rule]:
-    """The rules of the attributes that files hold."""
+    """Return the rules of the attributes that files hold."""
     return {name: rule for name, rule in declared(cls).items() if rule is not NOT_SAVED}
 
 
 def restored(cls: Any, parameters: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
-    """The estimator with these parameters and this state; without a state it is not fitted.
+    """Return the estimator with these parameters and this state; without a state it is not fitted.
 
     Raise ValueError or TypeError if `fit` would refuse the parameters or could not have left such a state.
     """
@@ -140,7 +140,7 @@ def _check_parameters(estimator: Any) -> None:
 
 
 def _classes(name: str) -> list[Any]:
-    """The classes of this name: covey's own if it has one, else those that the program has defined.
+    """Return the classes of this name: covey's own if it has one, else those that the program has defined.
 
     A class that is defined again in the same place, as happens in notebooks, replaces the earlier one.
     """
@@ -149,8 +149,8 @@ def _classes(name: str) -> list[Any]:
             exported = getattr(covey, name)
             return [exported] if _is_savable(exported) else []
         return []
-    found = {_definition(cls): cls for cls in _subclasses(Selector) if cls.__name__ == name}
-    return list(found.values())
+    defined = {_definition(cls): cls for cls in _subclasses(Selector) if cls.__name__ == name}
+    return list(defined.values())
 
 
 def _subclasses(cls: Any) -> Iterator[Any]:
@@ -160,7 +160,7 @@ def _subclasses(cls: Any) -> Iterator[Any]:
 
 
 def _definition(cls: Any) -> tuple[str, str]:
-    """Where a class is defined."""
+    """Return where a class is defined."""
     return cls.__module__, cls.__qualname__
 
 

@@ -21,7 +21,7 @@ LONGEST_CAUSE = 500
 
 
 def most_json(size: int) -> int:
-    """How many bytes the JSON part of a file of this size may have."""
+    """Return how many bytes the JSON part of a file of this size may have."""
     return max(JSON_FREE, JSON_RATIO * size)
 
 

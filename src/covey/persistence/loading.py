@@ -8,7 +8,7 @@ Nothing in a file is believed. These steps are taken, and each of them can refus
 4. The estimator is made from its parameters, which pass the same validation as in `fit`. Its state must follow the
    declarations of its class (`covey/selectors/saved_state.py`), so that it works as an estimator that was fitted.
 
-Whatever is wrong with a file raises `FileFormatError`.
+Any fault of a file raises `FileFormatError`.
 """
 
 import json
@@ -59,7 +59,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, similarity: Any = None) -> Fit
     Returns
     -------
     selector or classifier
-        It is fitted. A class of your own must be defined before, by importing its module.
+        It is fitted. A custom class must be defined before, by importing its module.
 
     Raises
     ------
@@ -77,12 +77,12 @@ def load(path: str | os.PathLike[str] | BinaryIO, similarity: Any = None) -> Fit
     Notes
     -----
     Nothing in a file is believed: its values pass the same checks as those of a fit, and it may claim no more memory
-    than its size justifies. A function of your own that served as similarity is not in it, because that would be code.
+    than its size justifies. A custom similarity is not in it, because that would be code.
     Files of earlier versions are read as well.
 
     Examples
     --------
-    The file of a model whose similarity is a function of your own needs that function again:
+    The file of a model with a custom similarity needs that function again:
 
     >>> import covey, tempfile
     >>> def nearness(a, b):
@@ -104,7 +104,7 @@ class ModelFile:
     Attributes
     ----------
     missing_callable : str or None
-        The name of the similarity that must be passed to `load`, if it was a function of the user's own.
+        The name of the similarity that must be passed to `load`, if it was a custom function.
     """
 
     def __init__(self, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -127,12 +127,12 @@ class ModelFile:
         self.missing_callable: str | None = self._json["callable"]
 
     def notes(self) -> Any:
-        """The notes that were saved beside the estimator, or None. Arrays are inflated only if notes hold them."""
+        """Return the notes that were saved beside the estimator, or None. Arrays are read only if notes hold them."""
         with self._blamed():
             return Reader(self._archive, RECORDS).decode(self._json["notes"])
 
     def load(self, similarity: Any = None) -> Fitted:
-        """The fitted estimator; see `covey.load`."""
+        """Return the fitted estimator; see `covey.load`."""
         parts = self._json
         with self._blamed():
             while parts["format"] != FORMAT:
@@ -144,13 +144,13 @@ class ModelFile:
 
     @contextmanager
     def _blamed(self) -> Iterator[None]:
-        """Whatever is raised within is the fault of the file."""
+        """Blame the file for any error within."""
         try:
             yield
         except UnknownNameError as error:
             raise FileFormatError(f"{self._path!r} holds {error}.") from error
         except ImportError:
-            raise  # an optional library is missing, which is no fault of the file
+            raise  # an optional library is missing, which is not the fault of the file
         except Exception as error:  # a damaged archive fails in many ways
             cause = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
             cause = cause if len(cause) <= LONGEST_CAUSE else f"{cause[:LONGEST_CAUSE]} ..."
@@ -158,7 +158,7 @@ class ModelFile:
 
 
 def _checked(parts: Any) -> dict[str, Any]:
-    """The JSON part of a file; of its values only the format and the name of the callable are checked."""
+    """Return the JSON part of a file; of its values only the format and the name of the callable are checked."""
     if type(parts) is not dict or parts.keys() != KEYS:
         raise ValueError(f"{JSON} must be an object of {', '.join(sorted(KEYS))}")
     if type(parts["format"]) is not int or parts["format"] not in {FORMAT, *UPGRADES}:
@@ -175,7 +175,7 @@ def _check_announced(parts: dict[str, Any]) -> None:
 
 
 def _similarities(encoded: Any, depth: int = 1) -> Iterator[Any]:
-    """The similarity of an estimator and of those within it, as JSON; estimators that are none are refused later."""
+    """Yield the similarity of an estimator and of those within it, as JSON; other content is refused later."""
     if not _is_estimator(encoded):
         return
     check_depth(depth)
@@ -215,7 +215,7 @@ class EstimatorReader(Reader):
         self._level = 0
 
     def fitted(self, encoded: Any) -> Any:
-        """The fitted estimator of a file."""
+        """Return the fitted estimator of a file."""
         estimator, state = self._estimator(encoded)
         if not state:
             raise ValueError("the estimator must be fitted")
@@ -245,7 +245,7 @@ class EstimatorReader(Reader):
 
 
 def _is_estimator(encoded: Any) -> bool:
-    """Whether this is the JSON of an estimator: its class over its parameters and its state."""
+    """Say whether this is the JSON of an estimator: its class over its parameters and its state."""
     if type(encoded) is not dict or len(encoded) != 1:
         return False
     [content] = encoded.values()

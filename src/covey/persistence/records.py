@@ -26,7 +26,7 @@ from covey.similarity.similarity import LARGEST
 
 
 def _array(dtype: Any, n_dimensions: int) -> Rule:
-    """The rule of an array of one type of numbers."""
+    """Return the rule of an array of one type of numbers."""
     return Rule(
         f"an array of {np.dtype(dtype)} of {n_dimensions} dimensions",
         lambda value: isinstance(value, np.ndarray) and value.ndim == n_dimensions and value.dtype == dtype,
@@ -44,7 +44,7 @@ def _has_shapes(rows: MixedRows) -> bool:
 
 
 def _lies_in_range(rows: MixedRows) -> Any:
-    """Whether the ranges are such as `fit` finds, and every number that is not missing lies in that of its column."""
+    """Say whether the ranges are such as `fit` finds, and all numbers that are not missing lie within them."""
     ranges = (rows.lowest > -LARGEST) & (rows.lowest <= rows.highest) & (rows.highest < LARGEST)
     outside = (rows.numbers < rows.lowest) | (rows.numbers > rows.highest)
     return ranges.all() and not outside.any()
@@ -55,7 +55,7 @@ def _are_categories(values: Any) -> bool:
 
 
 def _has_codes_of_categories(rows: MixedRows) -> bool:
-    most = [len(found) for found in rows.categories]
+    most = [len(categories) for categories in rows.categories]
     return bool((rows.codes >= MISSING).all() and (rows.codes < np.array(most, dtype=np.int64)).all())
 
 

@@ -1,6 +1,6 @@
 """Saving: a fitted estimator becomes one file.
 
-1. The estimator is checked as loading will check it, so that whatever load would refuse is refused now.
+1. The estimator is checked as loading will check it, so that what load would refuse is refused now.
 2. Its class, parameters and state become JSON, and arrays that the JSON refers to by number.
 3. The archive is written under another name and then renamed, so that there is never half a file.
 """
@@ -30,7 +30,7 @@ def save(estimator: Any, path: str | os.PathLike[str] | BinaryIO, notes: Any = N
     or objects made of numbers, strings, bytes, arrays, and lists, tuples, sets and dicts of these, nested up to 100
     levels. Every value comes back equal and of the same type; one that cannot is refused.
 
-    A selector of your own, a subclass of `Selector`, is saved as covey's are. It declares in `_fitted_state` what its
+    A custom selector, a subclass of `Selector`, is saved as covey's are. It declares in `_fitted_state` what its
     `fit` sets beyond the attributes of every selector.
 
     Parameters

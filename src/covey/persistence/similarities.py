@@ -80,12 +80,12 @@ class SimilarityReader:
 
 
 def lacks_code(encoded: Any) -> bool:
-    """Whether the JSON of a similarity leaves out a function, which must be passed again."""
+    """Say whether the JSON of a similarity leaves out a function, which must be passed again."""
     return type(encoded) is dict and encoded.keys() == {"callable"}
 
 
 def _named(encoded: Any) -> Similarity:
-    """The similarity that is written by its name, or by the name of a distance and how that is converted."""
+    """Return the similarity that is written by its name, or by the name of a distance and how that is converted."""
     tag, content = tagged(encoded)
     if tag == "named":
         return resolve(typed(content, str))

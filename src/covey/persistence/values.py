@@ -1,6 +1,6 @@
 """Plain values as JSON and arrays, and back. Each value comes back equal and of the same type, or it is refused.
 
-JSON itself has None, booleans, floats and lists, and nearly all integers and texts. Any other value becomes an object
+JSON itself has None, booleans, floats and lists, and nearly all integers and strings. Any other value becomes an object
 with one key, called its tag, that says which form the value has. Each form is declared once, in `FORMS`: how a value is
 written and how it is read. Dataclasses have the name of their class as their tag; `records.py` lists them.
 
@@ -36,7 +36,7 @@ ARRAYS, SCALARS, NUMBERS = "biufcmMSU", "biufcmM", "biufc"
 """Which kinds of NumPy types arrays, scalars and sparse matrices may have, by NumPy's letters for them."""
 MOST_EQUAL_HASHES = 1000
 """How many different values may share a hash. Anyone can make large integers, tuples, frozensets and complex numbers
-that all have the same one, and each lookup in a dict of these takes as long as all of them. Texts have secret hashes,
+that all have the same one, and each lookup in a dict of these takes as long as all of them. Strings have secret hashes,
 and among small integers only -1 and -2 share one; so of the values in real data only tuples of many -1 and -2 do."""
 SMALL = 2**61 - 1
 """Integers of smaller magnitude are their own hashes, but for -1."""
@@ -66,12 +66,12 @@ class Writer:
         self.what, self._depth, self._records = "", 0, records
 
     def encode(self, value: Any, what: str) -> Any:
-        """A value as JSON; `what` is what errors call it."""
+        """Return a value as JSON; `what` is what errors call it."""
         self.what = what
         return self.item(value)
 
     def item(self, value: Any) -> Any:
-        """A value that is part of another as JSON."""
+        """Return one element of a list or dict as JSON."""
         if _is_json(value):
             return value
         self._depth += 1
@@ -98,7 +98,7 @@ class Writer:
         return {tag: FORMS[tag].write(self, value)}
 
     def _fields(self, value: Any) -> dict[str, Any]:
-        """The fields of a dataclass, which must be such as loading accepts."""
+        """Return the fields of a dataclass, which must be such as loading accepts."""
         values = {name: getattr(value, name) for name in self._records[type(value)].fields}
         encoded = {name: self.item(content) for name, content in values.items()}
         record = self._records[type(value)]
@@ -136,7 +136,7 @@ class Reader:
         if number not in self._arrays:
             array = read_array(self._archive, f"{number}.npy")
             if array.dtype.kind not in ARRAYS:
-                raise ValueError(f"an array must hold numbers, dates or texts, got {shown(array.dtype)}")
+                raise ValueError(f"an array must hold numbers, dates or strings, got {shown(array.dtype)}")
             self._arrays[number] = array
         return self._arrays[number]
 
@@ -153,7 +153,7 @@ class Reader:
         return self._hashable(value) if tag in COLLIDING else value
 
     def _hashable(self, value: Any) -> Any:
-        """The value; raise ValueError if too many different values of the file share its hash."""
+        """Return the value; raise ValueError if too many different values of the file share its hash."""
         try:
             equal = self._hashed.setdefault(hash(value), [])
         except TypeError:  # a tuple of lists can be no key
@@ -174,7 +174,7 @@ class Form:
 
 
 def tagged(encoded: Any) -> tuple[str, Any]:
-    """The tag of a value and what stands under it."""
+    """Return the tag of a value and what stands under it."""
     if type(encoded) is not dict or len(encoded) != 1:
         raise ValueError(f"a value must be an object of one key, got {shown(encoded)}")
     [(tag, content)] = encoded.items()
@@ -182,9 +182,9 @@ def tagged(encoded: Any) -> tuple[str, Any]:
 
 
 def typed(value: Any, kind: Any) -> Any:
-    """The value, which must be of exactly this type."""
+    """Return the value, which must be of exactly this type."""
     if type(value) is not kind:
-        raise ValueError(f"a value of type {kind.__name__} must be there, got {shown(value)}")
+        raise ValueError(f"expected a value of type {kind.__name__}, got {shown(value)}")
     return value
 
 
@@ -198,7 +198,7 @@ def refusing(what: str) -> Iterator[None]:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether JSON has exactly this value."""
+    """Say whether JSON has exactly this value."""
     kind = type(value)
     if kind is str:
         return _is_unicode(value)
@@ -206,7 +206,7 @@ def _is_json(value: Any) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether a text holds no half of a surrogate pair; JSON would join two such halves to one character."""
+    """Say whether a text holds no half of a surrogate pair; JSON would join two such halves to one character."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -215,7 +215,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _tag_of(value: Any) -> str | None:
-    """The tag of a value, by its exact type; None if files cannot hold the value."""
+    """Return the tag of a value, by its exact type; None if files cannot hold the value."""
     kind = type(value)
     if kind is PackedBits:
         return "packed"
@@ -233,7 +233,7 @@ def _tag_of(value: Any) -> str | None:
 
 def _listed(content: Any, length: int | None = None) -> list[Any]:
     if type(content) is not list or length not in (None, len(content)):
-        raise ValueError(f"a list{'' if length is None else f' of {length}'} must be there, got {shown(content)}")
+        raise ValueError(f"expected a list{'' if length is None else f' of {length} items'}, got {shown(content)}")
     return content
 
 
@@ -244,7 +244,7 @@ def _shape(content: Any) -> tuple[int, ...]:
 
 
 def _write_set(writer: Writer, values: AbstractSet[Any]) -> list[Any]:
-    """The elements in the order of their JSON, because their order in a set differs from process to process."""
+    """Return the elements in the order of their JSON, because their order in a set differs from process to process."""
     return sorted(writer.items(values), key=json.dumps)
 
 
@@ -309,7 +309,7 @@ def _check_room(csr: sp.csr_array, form: str) -> None:
 
 
 def write_scalar(scalar: Any) -> list[str]:
-    """The type and the bytes of one of NumPy's numbers or dates."""
+    """Return the type and the bytes of one of NumPy's numbers or dates."""
     return [scalar.dtype.str, scalar.tobytes().hex()]
 
 

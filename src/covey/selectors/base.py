@@ -104,7 +104,7 @@ class Selection:
 class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """Base class of all selectors. A subclass says which members represent a cluster.
 
-    A subclass has to define `select`, and may have parameters of its own, as any estimator of scikit-learn. Everything
+    A subclass has to define `select`, and may have further parameters, as any estimator of scikit-learn. Everything
     else has a default: the parameters `random_state`, `n_jobs` and `verbose` are used if a subclass has them,
     `similarity` is "cosine" unless a subclass takes it as a parameter, and parameters without constraints are not
     checked.
@@ -399,7 +399,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
 
 
 def _log(selector: Selector, prototype: Prototype) -> None:
-    """Log the prototype of a cluster. If nobody has set up logging, write it to the standard error stream."""
+    """Log the prototype of a cluster. If logging is not set up, write it to the standard error stream."""
     log_to_standard_error_if_nowhere()
     logger.info("%s %r, scan rate %.3g", type(selector).__name__, prototype, prototype.scan_rate)
 

@@ -97,13 +97,13 @@ def first_of(prototype: Prototype, n: int, first_covered_by: Positions, weights:
     `first_covered_by` says for each member which representative covered it first, even if the member, or one equal to
     it, is a representative itself. `weights` says how much each member counts.
     """
-    kept = prototype.indices[:n]
-    covered_by = np.where(np.isin(first_covered_by, kept), first_covered_by, -1)
-    # A representative that is kept covers itself and its copies, whoever has covered them before it was picked.
-    covered_by = np.where(np.isin(prototype.covered_by, kept), prototype.covered_by, covered_by)
+    first = prototype.indices[:n]
+    covered_by = np.where(np.isin(first_covered_by, first), first_covered_by, -1)
+    # A representative that is kept covers itself and its copies, also if others have covered them before it was picked.
+    covered_by = np.where(np.isin(prototype.covered_by, first), prototype.covered_by, covered_by)
     return replace(
         prototype,
-        indices=kept,
+        indices=first,
         gains=prototype.gains[:n],
         covered_by=covered_by,
         coverage=float(np.average(covered_by >= 0, weights=weights)),

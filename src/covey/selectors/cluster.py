@@ -229,7 +229,7 @@ class Cluster:
             The mean similarity of the cluster's pairs, and the similarity from which an object is covered. They are NaN
             if the selector does not use them.
         n_orphans : int, default=0
-            How many members can be covered by nobody but themselves.
+            How many members can be covered by themselves alone.
 
         Returns
         -------

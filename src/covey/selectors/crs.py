@@ -73,8 +73,8 @@ class CRS(Selector):
         needed and replaces two representatives by one. The result is never larger and is always the same. It takes a
         quarter of a second for 6 000 objects.
     checkpoint : path or None, default=None
-        A file that keeps what the fit has paid for, so that the same call goes on where it was stopped, by whatever. It
-        keeps every pair that a function of your own has evaluated; these pairs also serve later fits with other
+        A file that keeps what the fit has paid for, so that the same call goes on where it was stopped. It keeps
+        every pair that a custom function has evaluated; these pairs also serve later fits with other
         parameters, or with more objects. For named similarities it keeps finished clusters. Only one fit at a time can
         use the file.
     on_error : {"raise", "lowest"}, default="raise"
@@ -82,7 +82,7 @@ class CRS(Selector):
         `timeout`. "raise" ends the fit with an error that names the two objects. With "lowest" the pair counts as
         similar as the least similar pair before it, and a `covey.exceptions.FailedPairsWarning` says how many.
     timeout : float or None, default=None
-        How many seconds one evaluation of a function of your own may take. The function is then called in processes of
+        How many seconds one evaluation of a custom function may take. The function is then called in processes of
         its own, which are ended if they take longer. A batched function gets this time for each batch.
     random_state : int, RandomState instance or None, default=None
         Decides which pairs are sampled and the draws of NN-Descent. The same seed gives the same result for any
@@ -113,12 +113,12 @@ class CRS(Selector):
     ------
     ValueError
         At `fit`, if a parameter has a value that is not allowed, if X does not fit the similarity, if y or a given
-        graph is not as long as X, if `size` allows for fewer representatives than there are clusters, or if a function
-        of your own returns NaN or infinity for a pair.
+        graph is not as long as X, if `size` allows for fewer representatives than there are clusters, or if a custom
+        function returns NaN or infinity for a pair.
     TypeError
-        At `fit`, if X is no sequence of objects, or if a function of your own returns no real number for a pair.
+        At `fit`, if X is not a sequence of objects, or if a custom function returns no real number for a pair.
     RuntimeError
-        At `fit`, if a function of your own raises an error for a pair, or takes longer than `timeout`. The message
+        At `fit`, if a custom function raises an error for a pair, or takes longer than `timeout`. The message
         names the two objects.
     CheckpointMismatchError
         At `fit`, if the checkpoint was made with other data, another similarity or other parameters.
@@ -131,14 +131,14 @@ class CRS(Selector):
         If there are fewer objects to select than `size` asks for. Equal objects are one, and neither outliers nor
         objects of weight 0 that cover nothing are selected.
     AsymmetryWarning, NondeterminismWarning, UnpicklableSimilarityWarning, FailedPairsWarning
-        If a function of your own does not do what it is taken to do. Each says what to change.
+        If a custom function does not do what it is taken to do. Each says what to change.
 
     See Also
     --------
     covey.NearestPrototypeClassifier : Classifies by the most similar representative.
     covey.Sharpened : Moves representatives to where they tell classes apart.
     covey.dask.CRS : The same on a Dask cluster.
-    covey.cover : The greedy choice alone, for a graph of your own.
+    covey.cover : The greedy choice alone, for a graph that was made elsewhere.
 
     Notes
     -----
@@ -165,7 +165,7 @@ class CRS(Selector):
 
     >>> labels = ["c", "c", "c", "d", "d", "d"]
     >>> selector = covey.CRS(n_neighbors=2, similarity=shared_letters, size=3).fit(words, labels)
-    >>> {label: [words[i] for i in found.indices] for label, found in selector.prototypes_.items()}
+    >>> {label: [words[i] for i in prototype.indices] for label, prototype in selector.prototypes_.items()}
     {'c': ['cart', 'care'], 'd': ['dodge']}
     """
 

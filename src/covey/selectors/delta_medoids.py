@@ -146,7 +146,7 @@ class DeltaMedoids(Selector):
     on_error : {"raise", "lowest"}, default="raise"
         What happens if the similarity fails for a pair. See `covey.CRS`.
     timeout : float or None, default=None
-        How many seconds one evaluation of a function of your own may take. See `covey.CRS`.
+        How many seconds one evaluation of a custom function may take. See `covey.CRS`.
     random_state : int, RandomState instance or None, default=None
         Decides which pairs are sampled if the homogeneity is not computed exactly.
     n_jobs : int or None, default=None
@@ -295,10 +295,10 @@ class DeltaMedoids(Selector):
         """Return delta, and the homogeneity if it was needed."""
         if self.delta != "homogeneity":
             return float(self.delta), np.nan
-        found, pairs = mean_similarity(evaluated.space, multiplicity, rng)
+        mean, pairs = mean_similarity(evaluated.space, multiplicity, rng)
         if pairs is not None:
             evaluated.admit(pairs)
-        return as_threshold(found.value), found.value
+        return as_threshold(mean.value), mean.value
 
     def _iterate(
         self, evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers

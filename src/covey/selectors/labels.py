@@ -35,8 +35,8 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
 def _as_array(y: Any) -> NDArray[Any]:
     """Return labels in an array, each as it is.
 
-    NumPy would turn the label 1 among texts into '1', and tuples into the rows of a table. Few libraries know its own
-    texts of any length (`StringDType`).
+    NumPy would turn the label 1 among strings into '1', and tuples into the rows of a table. Few libraries know its own
+    strings of any length (`StringDType`).
     """
     if hasattr(y, "__array__"):
         given = np.asarray(y)

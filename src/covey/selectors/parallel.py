@@ -97,7 +97,7 @@ def _received(
 ) -> Selected:
     """Return what a worker has selected, or raise its error.
 
-    The label is the user's own object again, because a copy of it need not be equal to it.
+    The label is the object of this process again, because a copy of it need not be equal to it.
     """
     if outcome.lost:
         return _select_here(selector, cluster, rng, request)

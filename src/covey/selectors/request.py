@@ -1,7 +1,7 @@
 """What one fit is asked for beside the parameters of the selector: weights of rows, rows to include, a budget, a graph.
 
-`Request.of` checks what a user has passed to `fit`, once. The request that it makes is handed on unchanged to whatever
-takes part in the fit; nothing is kept on the selector meanwhile.
+`Request.of` checks what a user has passed to `fit`, once. The request that it makes is handed on unchanged to all
+that takes part in the fit; nothing is kept on the selector meanwhile.
 """
 
 import math

@@ -1,9 +1,9 @@
 """How what is passed to `fit` beside X and y reaches a selector inside of other estimators.
 
-An estimator with a selector inside routes `sample_weight`, `include` and whatever else to the selector's `fit`: what
+An estimator with a selector inside routes `sample_weight`, `include` and the rest to the selector's `fit`: what
 the selector requests, if scikit-learn's metadata routing is enabled, and everything otherwise.
 
-Searches and cross-validation fit to some rows of X. They cut whatever has one entry for each row, such as weights and
+Searches and cross-validation fit to some rows of X. They cut all that has one entry for each row, such as weights and
 masks, and pass everything else as it is. Row numbers would mean other rows there, and nothing in the numbers tells
 this. So row numbers are refused if the call comes through code that may have cut X, which only the stack of calls
 tells. A refusal that was not needed does little harm, because a mask says the same.

@@ -93,7 +93,7 @@ def _is_array(value: Any, kinds: str) -> bool:
 def _is_wide(value: Any) -> bool:
     """Say whether the numbers of an array take at least 4 bytes each.
 
-    Nobody saves shorter ones for rows or weights, and an array of single bytes would grow to eight times its size.
+    Shorter ones are never saved for rows or weights, and an array of single bytes would grow to eight times its size.
     """
     return bool(value.dtype.itemsize >= 4)
 
@@ -130,17 +130,17 @@ BARS = Rule(
 LABEL = Rule("hashable", lambda value: hash(value) is not None)
 LABELS = Rule("an array of labels", lambda value: _is_array(value, "biufmMSUO"))
 NAMES = Rule(
-    "an array of texts", lambda value: _is_array(value, "O") and all(type(name) is str for name in value.tolist())
+    "an array of strings", lambda value: _is_array(value, "O") and all(type(name) is str for name in value.tolist())
 )
 TRUTH = Rule("true or false", lambda value: type(value) is bool)
-TEXT = Rule("a text", lambda value: type(value) is str)
+TEXT = Rule("a string", lambda value: type(value) is str)
 TABLE = Rule("an array of two dimensions", lambda value: isinstance(value, np.ndarray) and value.ndim == 2)
 PROTOTYPES = Rule(
     "a dict of labels and their prototypes",
     lambda value: (
         type(value) is dict
         and len(value) > 0
-        and all(type(found) is Prototype and found.label == label for label, found in value.items())
+        and all(type(prototype) is Prototype and prototype.label == label for label, prototype in value.items())
     ),
 )
 SELECTOR = Rule("a fitted selector", lambda value: hasattr(value, "prototypes_"))
@@ -149,9 +149,9 @@ FEATURES = {"n_features_in_": optional(WIDTH), "feature_names_in_": optional(NAM
 """The attributes that scikit-learn sets for the columns of X. They are there only if X was a table."""
 
 
-def _picks_members(found: Prototype) -> Any:
-    once = 0 < found.indices.size == np.unique(found.indices).size
-    return once and np.isin(found.indices, found.members).all()
+def _picks_members(prototype: Prototype) -> Any:
+    once = 0 < prototype.indices.size == np.unique(prototype.indices).size
+    return once and np.isin(prototype.indices, prototype.members).all()
 
 
 PROTOTYPE_FIELDS: Mapping[str, Rule] = {
@@ -170,22 +170,20 @@ PROTOTYPE_FIELDS: Mapping[str, Rule] = {
 """The rule of each field of a prototype."""
 
 PROTOTYPE_FACTS: Facts = {
-    "members must ascend": lambda found: found.members.size > 0 and (np.diff(found.members) > 0).all(),
+    "members must ascend": lambda p: p.members.size > 0 and (np.diff(p.members) > 0).all(),
     "indices must be some of the members, each once": _picks_members,
-    "gains must have one entry for each of the indices": lambda found: found.gains.size == found.indices.size,
-    "covered_by must have one entry for each of the members": lambda found: found.covered_by.size == found.members.size,
-    "covered_by must be -1 or one of the indices": lambda found: np.isin(
-        found.covered_by, np.append(found.indices, -1)
-    ).all(),
-    "n_orphans must not exceed the number of members": lambda found: found.n_orphans <= found.members.size,
+    "gains must have one entry for each of the indices": lambda p: p.gains.size == p.indices.size,
+    "covered_by must have one entry for each of the members": lambda p: p.covered_by.size == p.members.size,
+    "covered_by must be -1 or one of the indices": lambda p: np.isin(p.covered_by, np.append(p.indices, -1)).all(),
+    "n_orphans must not exceed the number of members": lambda p: p.n_orphans <= p.members.size,
 }
 """What must be true of the fields of a prototype together."""
 
 
 def declared(cls: type) -> dict[str, Rule]:
     """Return the rule of each attribute that `fit` may set, as the class and its base classes declare them."""
-    found: dict[str, Rule | type] = _gathered(cls, "_fitted_state")
-    return {name: rule if isinstance(rule, Rule) else _instance_of(rule) for name, rule in found.items()}
+    rules: dict[str, Rule | type] = _gathered(cls, "_fitted_state")
+    return {name: rule if isinstance(rule, Rule) else _instance_of(rule) for name, rule in rules.items()}
 
 
 def declared_facts(cls: type) -> Facts:
@@ -228,7 +226,7 @@ def n_objects(selector: Any) -> int:
 
 
 def n_features(estimator: Any) -> int | None:
-    """Return how many columns the X of `fit` had, or None if it was no table."""
+    """Return how many columns the X of `fit` had, or None if it was not a table."""
     return getattr(estimator, "n_features_in_", None)
 
 

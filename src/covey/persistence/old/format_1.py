@@ -21,7 +21,7 @@ from covey.similarity.similarity import Similarity
 
 
 def upgrade(parts: dict[str, Any], array: Callable[[Any], NDArray[Any]], similarity: Any) -> tuple[dict[str, Any], Any]:
-    """The JSON part of a file in format 2, and the similarity that is still to be passed.
+    """Return the JSON part of a file in format 2, and the similarity that is still to be passed.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ class DS3(Selector):
     on_error : {"raise", "lowest"}, default="raise"
         What happens if the similarity fails for a pair. See `covey.CRS`.
     timeout : float or None, default=None
-        How many seconds one evaluation of a function of your own may take. See `covey.CRS`.
+        How many seconds one evaluation of a custom function may take. See `covey.CRS`.
     n_jobs : int or None, default=None
         How many threads, for compiled similarities, or processes, for slow Python functions, share the work. As in
         joblib, None means 1 and -1 means all cores.

@@ -16,8 +16,8 @@ A share y_i of each row i is opened, and column j is served by open rows at the 
    to be missing are added. What the columns pay in the program is tested against all rows, and rows that would gain by
    it are let in again.
 
-Every number that is reported is computed again from y and v over the whole matrix. So the gap holds whatever a solver
-did.
+Every number that is reported is computed again from y and v over the whole matrix. So the gap holds for anything that a
+solver did.
 """
 
 from dataclasses import dataclass, replace
@@ -205,7 +205,7 @@ class Lines:
 def _linear_program(
     costs: Floats, lines: Lines, openings: Openings, spared: Floats, unit: float
 ) -> tuple[Floats, Floats, Floats] | None:
-    """Return the best openings of these rows as far as the lines tell, what each column then costs, and what it pays.
+    """Return the best openings of these rows by the lines, what each column then costs, and what it pays.
 
     The variables are the openings and then the costs of the columns. Costs are in the given unit, because the
     tolerances of the solver are absolute.

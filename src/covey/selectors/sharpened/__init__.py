@@ -51,7 +51,7 @@ N_NEIGHBORS = {"exact": 100, "listed": 30}
 
 OF_MEDIAN, OF_DEVIATION = 0.3, 0.2
 """The default temperature is the smaller of these shares of the median size of the margins at the beginning, and of
-their standard deviation. The first suits classes that overlap, and also margins with heavy tails, as texts have them.
+their standard deviation. The first suits classes that overlap, and also margins with heavy tails, as documents have.
 The second is smaller where the classes are well apart: all margins are large then, and only their differences say what
 is close to the border. benchmarks/SHARPENING.md shows what both together reach."""
 
@@ -104,7 +104,7 @@ class Sharpened(Selector):
     on_error : {"raise", "lowest"}, default="raise"
         What happens if the similarity fails for a pair. See `covey.CRS`.
     timeout : float or None, default=None
-        How many seconds one evaluation of a function of your own may take. See `covey.CRS`.
+        How many seconds one evaluation of a custom function may take. See `covey.CRS`.
     random_state : int, RandomState instance or None, default=None
         Decides in which order representatives are exchanged and the draws of NN-Descent. An inner selector without a
         seed of its own gets one from here. The same seed gives the same result for any `n_jobs`.
@@ -132,10 +132,10 @@ class Sharpened(Selector):
         The temperature; NaN if there was nothing to exchange.
     losses_ : float array
         The loss before the first round and after each round. It is the mean error, smoothed by the temperature, of all
-        objects that are no representatives; each class counts by the square root of its size. With weights, it is the
+        objects that are not representatives; each class counts by the square root of its size. With weights, it is the
         weighted mean, and the size of a class is the sum of its weights.
     n_evaluations_ : int
-        How many similarities were computed, those of the inner selector included. A function of your own is not asked
+        How many similarities were computed, those of the inner selector included. A custom function is not asked
         for the same pair twice, but for a spot check of at most 1 % of the pairs. A compiled similarity may be, because
         that takes less time than to remember it; each time counts, up to the number of all pairs.
     scan_rate_ : float
@@ -166,7 +166,7 @@ class Sharpened(Selector):
     The margin of an object is its similarity to the nearest representative of its own class, less that to the nearest
     one of all other classes. Exact margins take n r evaluations at the beginning and n for every representative that
     is exchanged, for n objects and r representatives. The neighbor graph is exact or made by NN-Descent, as in
-    `covey.neighbor_graph`. Memory is O(n n_neighbors); a function of your own also takes up to 64 bytes for each pair
+    `covey.neighbor_graph`. Memory is O(n n_neighbors); a custom function also takes up to 64 bytes for each pair
     that it has evaluated.
 
     Examples
@@ -308,7 +308,7 @@ class Sharpened(Selector):
         return getattr(self.selector, "similarity", "cosine")
 
     def _precautions(self) -> dict[str, Any]:
-        """Return the own parameters of precautions. What they leave open is taken from the inner selector."""
+        """Return our precautions; where one is unset, use that of the inner selector."""
         left_open = {"checkpoint": None, "on_error": "raise", "timeout": None}
         own = super()._precautions()
         inner = {name: getattr(self.selector, name, value) for name, value in left_open.items()}
@@ -346,7 +346,7 @@ class Sharpened(Selector):
         return {**{name: value for name, value in own.items() if has_fit_parameter(inner, name)}, **others}
 
     def _inner(self) -> Selector:
-        """Return a copy of the inner selector. What it leaves open is taken from the own parameters."""
+        """Clone the inner selector; where its n_jobs or verbose is unset, use ours."""
         inner: Selector = CRS() if self.selector is None else clone(self.selector)
         left_open = {name for name, value in inner.get_params(deep=False).items() if not value}
         own = {"n_jobs": self.n_jobs, "verbose": self.verbose}
@@ -410,50 +410,54 @@ class Sharpened(Selector):
             lists = no_lists(objects.rows.size) if pooled else nearest_of_all(objects.collection, space, k, rng)
             labelled = (objects.collection, objects.classes, objects.weights)
             compared = self.margins == "exact"
-            found = RepresentativeSet(*labelled, lists, start, self.n_jobs, compared=compared, kept=objects.included)
+            representatives = RepresentativeSet(
+                *labelled, lists, start, self.n_jobs, compared=compared, fixed=objects.included
+            )
             n_before = self.selector_.n_evaluations_ + space.n_evaluations
-            bar.watch(lambda: (n_before + found.n_evaluations, None))
-            self.temperature_ = self._temperature(found)
+            bar.watch(lambda: (n_before + representatives.n_evaluations, None))
+            self.temperature_ = self._temperature(representatives)
             if size != start.size:
                 if pooled and size > start.size:  # dropping needs no lists, and a pool around many would be everything
-                    found.draw_pool(k, rng)
-                found.resize(size, self.temperature_)
-            self._exchange(found, k if pooled else None, rng, bar)
-        self.sharpened_ = self._exceeds(size) or not np.array_equal(found.indices, chosen)
+                    representatives.draw_pool(k, rng)
+                representatives.resize(size, self.temperature_)
+            self._exchange(representatives, k if pooled else None, rng, bar)
+        self.sharpened_ = self._exceeds(size) or not np.array_equal(representatives.indices, chosen)
         made = list(self.selector_.prototypes_.values())
         if self.sharpened_:
-            made = request.in_given_units(objects.prototypes(found, self.selector_))
-        n_evaluations = n_before + found.n_evaluations
+            made = request.in_given_units(objects.prototypes(representatives, self.selector_))
+        n_evaluations = n_before + representatives.n_evaluations
         if space.cheap or space.screened:  # pairs are computed again there, but each of them counts at most once
             n_evaluations = min(n_evaluations, space.n_pairs)
         return Selection(made, n_evaluations, objects.n_pairs)
 
-    def _temperature(self, found: RepresentativeSet) -> float:
+    def _temperature(self, representatives: RepresentativeSet) -> float:
         if self.temperature != "auto":
             return float(self.temperature)
-        every = found.margins()
-        margins = np.delete(every, found.indices)
+        every = representatives.margins()
+        margins = np.delete(every, representatives.indices)
         margins = margins if margins.size else every[np.isfinite(every)]
         if not margins.size:
             return 1.0  # every class is a single object, so that there is nothing to exchange
         spreads = (OF_MEDIAN * float(np.median(np.abs(margins))), OF_DEVIATION * float(np.std(margins)))
         return min((spread for spread in spreads if spread > 0), default=1.0)  # equal margins fit any number
 
-    def _exchange(self, found: RepresentativeSet, pooled: int | None, rng: np.random.Generator, bar: Bar) -> None:
+    def _exchange(
+        self, representatives: RepresentativeSet, pooled: int | None, rng: np.random.Generator, bar: Bar
+    ) -> None:
         """Make rounds until one lowers the loss only a little. One that does not lower it at all is undone.
 
         If `pooled` is a number, every round uses lists of that length from a new pool.
         """
-        losses = [found.loss(self.temperature_)]
+        losses = [representatives.loss(self.temperature_)]
         for number in range(1, self.max_rounds + 1):
             bar.note(f"round {number} of at most {self.max_rounds}, loss {losses[-1]:.4f}")
             if pooled is not None:
-                found.draw_pool(pooled, rng)
-            before = found.indices
-            n_exchanged = found.sweep(self.temperature_, rng)
-            loss = found.loss(self.temperature_)
+                representatives.draw_pool(pooled, rng)
+            before = representatives.indices
+            n_exchanged = representatives.sweep(self.temperature_, rng)
+            loss = representatives.loss(self.temperature_)
             if loss >= losses[-1]:
-                found.replace_all(before)
+                representatives.replace_all(before)
                 break
             losses.append(loss)
             if self.verbose > 1 or (self.verbose == 1 and not bar.shown):
@@ -530,9 +534,9 @@ class Labelled:
             number_of[cluster.members] = self._numbers(cluster)[cluster.kinds]
         return np.unique(number_of[selector.sample_indices_])
 
-    def prototypes(self, found: RepresentativeSet, selector: Selector) -> list[Prototype]:
+    def prototypes(self, representatives: RepresentativeSet, selector: Selector) -> list[Prototype]:
         """Return the prototypes of all classes, in each of which the nearest own representative covers a member."""
-        chosen, best = np.isin(np.arange(self.rows.size), found.indices), found.best_own()
+        chosen, best = np.isin(np.arange(self.rows.size), representatives.indices), representatives.best_own()
         prototypes = []
         for cluster in self.clusters:
             numbers = self._numbers(cluster)

@@ -357,7 +357,7 @@ class RepresentativeSet:
     compared : bool, default=True
         Whether every object is compared with every representative, so that its best ones are exact. If not, its best
         ones are those in its list, and all others count as the floor of the list.
-    kept : int array, optional
+    fixed : int array, optional
         Those of the objects to begin with that are neither exchanged nor dropped.
 
     Attributes
@@ -376,10 +376,10 @@ class RepresentativeSet:
         n_jobs: int | None,
         *,
         compared: bool = True,
-        kept: Positions | None = None,
+        fixed: Positions | None = None,
     ) -> None:
         n = classes.size
-        self._kept: Flags = np.isin(np.arange(n), [] if kept is None else kept)
+        self._fixed: Flags = np.isin(np.arange(n), [] if fixed is None else fixed)
         self._collection, self._lists, self._n_jobs = collection, lists, n_jobs
         self._sides = Sides(classes, min(N_BEST, n)) if compared else None
         best = on_two_sides(lists, classes) if self._sides is None else self._sides.lists
@@ -455,11 +455,11 @@ class RepresentativeSet:
             look_up_all(state)
 
     def sweep(self, temperature: float, rng: np.random.Generator) -> int:
-        """Try to exchange each representative once, in random order, but for those to keep; return how many were."""
+        """Try to exchange each representative once, in random order, but for the fixed ones; return how many were."""
         state, n_exchanged = self._state, 0
         state.refused[:] = False
         begin(state, self._lists, temperature)
-        order = rng.permutation(self.indices[~self._kept[self.indices]])
+        order = rng.permutation(self.indices[~self._fixed[self.indices]])
         together = int(np.clip(order.size // TOGETHER, 1, TOGETHER))
         for start in range(0, order.size, together):
             before, loss = self.indices, self.loss(temperature)
@@ -487,11 +487,11 @@ class RepresentativeSet:
     def _shrink(self, n: int, temperature: float) -> None:
         """Drop the n representatives that cost least, of equal ones the first. Every class keeps one.
 
-        There must be so many that need not be kept.
+        There must be so many that are not fixed.
         """
         state, chosen = self._state, self.indices
         order = chosen[np.argsort(costs(state, temperature)[chosen], kind="stable")]
-        for r in order[~self._kept[order]]:
+        for r in order[~self._fixed[order]]:
             if n > 0 and state.n_chosen[state.classes[r]] > 1:
                 state.chosen[r] = False
                 state.n_chosen[state.classes[r]] -= 1
