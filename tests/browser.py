@@ -2,17 +2,38 @@
 
 import json
 import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 
 import pytest
+
+_running = ExitStack()
+"""The browsers that tests share, one of each size; `stop` ends them with the tests."""
+
+
+@cache
+def shared(width=1200, height=900, *, phone=False):
+    """Chromium of a size, which all tests of this process share."""
+    return _running.enter_context(started(width, height, phone=phone))
+
+
+def stop():
+    _running.close()
+    shared.cache_clear()
 
 
 @contextmanager
 def page(path, width=1200, height=900, *, phone=False):
-    """The page at a local path, in Chromium."""
-    with started(width, height, phone=phone) as browser:
-        browser.get(path.as_uri())
+    """The page at a local path, in a shared browser that has logged nothing yet and follows no mode."""
+    browser = shared(width, height, phone=phone)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    browser.get_log("browser")
+    requested(browser)
+    browser.get(path.as_uri())
+    try:
         yield browser
+    finally:
+        browser.get("about:blank")
 
 
 @contextmanager

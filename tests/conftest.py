@@ -12,7 +12,7 @@ from hypothesis import settings
 from covey import __main__ as cli
 from covey import datasets
 from covey.similarity import measures
-from tests import data, steady
+from tests import browser, data, steady
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs in the background ignore Ctrl-C
 
@@ -26,6 +26,10 @@ def pytest_collection_modifyitems(config, items):
     for item in items if "processes" in config.option.markexpr else ():
         if hasattr(item, "function") and steady.does_more_than_compute(item):
             item.add_marker("processes")
+
+
+def pytest_sessionfinish():
+    browser.stop()
 
 
 @pytest.fixture(scope="session", autouse=True)

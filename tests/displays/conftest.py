@@ -1,17 +1,15 @@
-"""Browsers that the tests of a module share."""
+"""Browsers that all tests of pages share."""
 
 import pytest
 
-from tests.browser import started
+from tests.browser import shared
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def desk():
-    with started() as browser:
-        yield browser
+    return shared()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def phone():
-    with started(390, 844, phone=True) as browser:
-        yield browser
+    return shared(390, 844, phone=True)

@@ -28,7 +28,7 @@ from covey.experiments.paper.methods import METHODS
 from covey.experiments.runner import report
 from covey.experiments.specs import Problem, Spec, Split
 from covey.runtime.wording import legible
-from tests.browser import requested, started
+from tests.browser import requested, shared
 
 HOSTILE = [
     "<script>window.ran = 1</script>",
@@ -162,10 +162,9 @@ PAGES = {
 """Every way to write a page. `test_every_template_is_among_these_pages` tells if a new template is missing."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser():
-    with started() as found:
-        yield found
+    return shared()
 
 
 def opened(browser, path):

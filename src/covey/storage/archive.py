@@ -1,6 +1,6 @@
-"""Zip archives and packed arrays, read with no more memory than their size justifies, and without running code.
+"""Zip archives, written without a date, and read with no more memory than their size justifies.
 
-A zip archive may declare more than it holds, or hold a gigabyte of zeros in a megabyte. Reading an array from one
+An archive may declare more than it holds, or hold a gigabyte of zeros in a megabyte. Reading an array from one
 therefore takes these steps, and each of them can refuse:
 
 1. All members together may declare as much as `allowed` says for a file of the archive's size.
@@ -8,11 +8,8 @@ therefore takes these steps, and each of them can refuse:
    reading them could run code. Header and content must be exactly as long as the archive declares the member to be.
 3. The content must fit the memory of this machine; then it is allocated once and inflated into place, part by part.
 
-Members are written without a date, so that equal contents make equal files. The messages have no full stop, because
+The messages have no full stop, because
 callers put them behind the name of the file.
-
-`pack_arrays` writes a record of plain values and arrays of numbers as bytes: the length of a JSON text (4 bytes); the
-text, which has the record and the name, type and shape of each array; and the arrays one after the other.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The encoding of a text, going by its first bytes, and the line of a byte that is no text."""
+"""The encoding of a text, the line of a byte that is not text, and the delimiter of the columns of a table."""
 
 import codecs
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.storage.text import encoding_of, undecodable, with_marks
+from covey.storage.text import delimiter_of, encoding_of, undecodable, with_marks
 
 PROSE = {
     "cp1250": "Příliš žluťoučký kůň úpěl ďábelské ódy, řekl šípek v České Třebové.\n",
@@ -70,3 +70,41 @@ def test_the_line_of_a_byte_that_is_no_text_is_counted(lines, newline):
         content.decode("utf-8")
     message = str(undecodable("f", caught.value, 7))
     assert message.startswith(f"f, line {7 + len(lines) + 1}: the byte 0xe9 is no text in the encoding utf-8; pass")
+
+
+@pytest.mark.parametrize(
+    ("header", "delimiter"),
+    [
+        ("a,b,c", ","),
+        ("a;b;c", ";"),
+        ("a\tb\tc", "\t"),
+        ("price, net;price, gross;kind;name", ";"),
+        ("a,b;c", ","),
+        ("only one column", ","),
+        ("", ","),
+    ],
+)
+def test_the_most_frequent_character_of_the_header_separates_columns(header, delimiter):
+    assert delimiter_of(header) == delimiter
+
+
+@pytest.mark.parametrize(
+    ("lines", "delimiter"),
+    [
+        (["a|b|c", "1|2|3"], "|"),
+        (['"x, y";"z, w";n', '1;2;"a, b"'], ";"),
+        (["name, first|age", "Smith, John|3", "Plato|80"], "|"),
+        (["name, first;age", "Smith, John;3"], ";"),
+        (["a,b,c", '1,"two', 'lines; and; more",3'], ","),
+        (["a;b;c", "1,5;2,5;3,5"], ";"),
+        (["a\tb, c", "1\t2", "3\t4, 5"], "\t"),
+        (["one", "1;2"], ","),
+    ],
+)
+def test_rows_below_the_header_help_to_find_the_sign(lines, delimiter):
+    assert delimiter_of(lines[0], lines[1:]) == delimiter
+
+
+def test_a_character_within_numbers_separates_nothing():
+    assert delimiter_of("1,5;2,5;3,5", ["1,5;2,5;3,5"], without=",") == ";"
+    assert delimiter_of("one", without=",") != ","
