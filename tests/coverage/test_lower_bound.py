@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import covey
 from covey.coverage import lower_bound
 from covey.coverage import refine as _refine
-from covey.coverage.cover import edges_of
+from covey.coverage.edges import edges_of
 from covey.coverage.gains import required
 from covey.coverage.lower_bound import solve_program
 from tests import reference

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import covey
 from covey.coverage import shards as rounds
 from covey.coverage.shards import (
-    NOBODY,
+    ALL_SENT,
     cover_in_rounds,
     covered_by,
     join_pieces,
@@ -25,21 +25,21 @@ from tests.coverage.test_cover import graphs
 class Problem:
     """A graph whose objects are scattered over more rows than there are objects, in groups and shards."""
 
-    def __init__(self, graph, seed, n_groups, n_shards, threshold=None, copies=None, itself=None):
+    def __init__(self, graph, seed, n_groups, n_shards, threshold=None, multiplicity=None, with_itself=None):
         self.graph, self.threshold, self.n_shards = graph, threshold, n_shards
         rng = np.random.default_rng(seed)
         n = graph.n_objects
         self.n_rows = n + int(rng.integers(0, 2 * n + 1))
         self.rows = np.sort(rng.choice(self.n_rows, n, replace=False)).astype(np.int32)
-        self.copies = np.ones(n, np.int64) if copies is None else copies
-        self.itself = np.ones(n) if itself is None else itself
+        self.multiplicity = np.ones(n, np.int64) if multiplicity is None else multiplicity
+        self.with_itself = np.ones(n) if with_itself is None else with_itself
         self.groups = [np.flatnonzero(group == g) for group in [rng.integers(0, n_groups, n)] for g in range(n_groups)]
         self.neighbors = np.where(graph.indices < 0, -1, self.rows[graph.indices]).astype(np.int32)
 
     def shards(self, gain="similarity", on_orphan="self"):
         """The shards, each joined from pieces that went through pickle, as they do between machines."""
         width = -(-self.n_rows // self.n_shards)
-        objects = [self.rows, self.copies, self.itself, self.neighbors, self.graph.similarities]
+        objects = [self.rows, self.multiplicity, self.with_itself, self.neighbors, self.graph.similarities]
         pieces = [
             split_edges(*(array[group] for array in objects), self.threshold, width, self.n_shards)
             for group in self.groups
@@ -68,7 +68,12 @@ class Problem:
 
     def assert_same(self, coverage, gain="similarity", on_orphan="self", budget=None):
         """Assert that rounds give bit by bit what `covey.cover` gives."""
-        options = {"with_itself": self.itself, "multiplicity": self.copies, "gain": gain, "on_orphan": on_orphan}
+        options = {
+            "with_itself": self.with_itself,
+            "multiplicity": self.multiplicity,
+            "gain": gain,
+            "on_orphan": on_orphan,
+        }
         expected = covey.cover(self.graph, coverage, self.threshold, **options)
         found = self.cover(coverage, gain, on_orphan, budget)
         assert found.rows.tolist() == self.rows[expected.indices].tolist()
@@ -121,9 +126,9 @@ def test_rounds_pick_what_one_machine_picks(
     graph, seed, n_groups, n_shards, coverage, threshold, gain, on_orphan, most_copies, itself, budget
 ):
     rng, n = np.random.default_rng(seed), graph.n_objects
-    copies = rng.integers(1, most_copies + 1, n)
+    multiplicity = rng.integers(1, most_copies + 1, n)
     own = {"one": np.ones(n), "negative": np.full(n, -1.0), "random": rng.uniform(-1, 3, n)}[itself]
-    problem = Problem(graph, seed, n_groups, n_shards, threshold, copies, own)
+    problem = Problem(graph, seed, n_groups, n_shards, threshold, multiplicity, own)
     problem.assert_same(coverage, gain, on_orphan, budget)
 
 
@@ -147,7 +152,7 @@ def test_units_do_not_depend_on_the_shards(scale):
     graph = random_graph(300, 5, 1)
     graph = covey.NeighborGraph(graph.indices, graph.similarities * scale)
     for n_shards in (1, 3, 8):
-        Problem(graph, n_shards, 3, n_shards, itself=np.full(300, scale / 3)).assert_same(0.9, budget=40)
+        Problem(graph, n_shards, 3, n_shards, with_itself=np.full(300, scale / 3)).assert_same(0.9, budget=40)
 
 
 def test_the_largest_gain_is_summed_in_the_same_order():
@@ -189,10 +194,10 @@ def test_a_shard_sends_its_best_and_the_first_one_that_it_keeps():
             assert sent.bound == (keys[ranked[n_sent]], ranked[n_sent])
             assert cost + 1 + len(left[ranked[n_sent]]) > budget
         else:
-            assert sent.bound == NOBODY
+            assert sent.bound == ALL_SENT
         lists = [sent.covered[s:t].tolist() for s, t in zip(sent.starts[:-1], sent.starts[1:], strict=True)]
         assert lists == [left[row] for row in sent.rows.tolist()]
-        assert sent.own.tolist() == sent.copies.tolist() == [int(not is_covered[row]) for row in sent.rows]
+        assert sent.own.tolist() == sent.multiplicity.tolist() == [int(not is_covered[row]) for row in sent.rows]
 
 
 @given(graph=random_graphs, seed=st.integers(0, 999), budget=st.sampled_from([1, 3, 10]))
@@ -202,7 +207,7 @@ def test_every_round_picks_unless_no_gain_is_left(graph, seed, budget):
     scale = scale_of([shard.facts for shard in shards], "similarity")
     bits = np.packbits(np.random.default_rng(seed).random(problem.n_rows) < 0.7)
     proposals = [propose(shard, bits, scale, budget) for shard in shards]
-    batch = pick_from(proposals, scale, graph.n_objects, at_least_one=False)
+    batch = pick_from(proposals, scale, graph.n_objects, n_least=0)
     uncovered = ~np.unpackbits(bits, count=problem.n_rows).astype(bool)
     assert (batch.rows.size > 0) == uncovered[problem.rows].any()  # an uncovered object has a gain: itself
     assert batch.n_picked_of.sum() == batch.rows.size
@@ -252,13 +257,13 @@ def test_a_tie_gives_most_to_the_shard_with_the_lowest_rows_left(monkeypatch):
 def test_what_is_refused():
     rows, ones = np.array([2, 7], dtype=np.int32), np.ones(2)
     lists = np.array([[7], [2]], dtype=np.int32), np.ones((2, 1))
-    copies = np.ones(2, dtype=np.int64)
+    multiplicity = np.ones(2, dtype=np.int64)
     with pytest.raises(ValueError, match=r"rows must lie below width \* n_shards = 6, got 7"):
-        split_edges(rows, copies, ones, *lists, None, 3, 2)
-    (piece,) = split_edges(rows, copies, ones, *lists, None, 8, 1)
+        split_edges(rows, multiplicity, ones, *lists, None, 3, 2)
+    (piece,) = split_edges(rows, multiplicity, ones, *lists, None, 8, 1)
     with pytest.raises(ValueError, match="every object must be in one group only, got row 2 more than once"):
         join_pieces([piece, piece], "count", "self")
-    (piece,) = split_edges(rows, copies, ones, lists[0] + 1, lists[1], None, 10, 1)
+    (piece,) = split_edges(rows, multiplicity, ones, lists[0] + 1, lists[1], None, 10, 1)
     with pytest.raises(ValueError, match="every neighbor must be an object of the cluster, got row 8"):
         join_pieces([piece], "count", "self")
     with pytest.raises(ValueError, match="the shards must hold at least one object, got none"):

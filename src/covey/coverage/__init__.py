@@ -4,15 +4,11 @@ This stage gets a `NeighborGraph` (the stage before, `graph/`) and nothing else.
 neighbors with a similarity of at least the threshold, or if r is x itself. The edges are followed backwards, from a
 neighbor to those that list it; hence the name *reverse neighbor graph*.
 
-Data goes through the files in this order:
-
-1. `greedy.py` is the entrance (`cover`). It cuts the graph at the threshold and picks the object with the largest gain,
-   again and again, until enough is covered. `gains.py` says how gains are computed and compared, and `picking.py` has
-   the loop.
-2. `refine.py` tries to get by with fewer representatives, by a local search that starts from those of `greedy.py`.
+1. `cover.py` is the entrance (`cover`): it picks the object with the largest gain, again and again, until enough is
+   covered. `edges.py` cuts the graph at the threshold, and `gains.py` says how gains are computed and compared.
+2. `refine.py` tries to get by with fewer representatives, by a local search that starts from those of `cover.py`.
 3. `lower_bound.py` says how few representatives any choice needs (`cover_lower_bound`), so that one can judge the
    others.
 
-Where one machine cannot hold the graph, two more files give the picks of `greedy.py`: `shards.py` has what each worker
-does with its part of the graph, and `rounds.py` has the driver, which picks from what the workers propose.
+Where one machine cannot hold the graph, `shards.py` gives the picks of `cover.py` from several parts of it.
 """

@@ -1,4 +1,7 @@
-"""How gains are computed and compared.
+"""What each object and each edge adds to a gain, and how gains are compared.
+
+A gain is what an object would newly cover: the sum over the covered objects of their similarity to it, or of 1. Each
+covered object counts as often as its multiplicity says, or by its sample weight.
 
 Gains are sums of integers, so that subtracting is exact. They count similarities in units so fine that the largest sum
 just fits into 61 bits. Two gains are compared without their last 24 bits, which hold nothing but the rounding of the
@@ -7,13 +10,16 @@ leading bits, which are all bits of a number of objects.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 
-from covey.arrays import Flags, Floats, Indices, Integers, Positions
+from covey.arrays import Floats, Indices, Integers, Positions
 from covey.runtime.parameters import is_number
+from covey.similarity.similarity import LARGEST
 
 BITS = 61
 """How many bits the largest gain may take. An int64 has 63; two are left for the rounding of the single weights."""
@@ -30,7 +36,10 @@ objects as weights of 1."""
 
 
 def required(coverage: float, n: int) -> int:
-    """The least number of objects, at least 1, that is a share `coverage` of n; 0.07 * 100 is 7, not 8 by rounding."""
+    """Return the least number of objects, at least 1, that is this share of n.
+
+    Rounding does not count: 0.07 * 100 is 7, not 8.
+    """
     return n if coverage == 1 else max(1, math.ceil(coverage * n * (1 - COVERAGE_ROUNDING)))
 
 
@@ -40,27 +49,106 @@ def check_coverage(coverage: Any) -> None:
         raise ValueError(f"coverage must be in (0, 1], got {coverage!r}.")
 
 
-def kept_edges(neighbors: Indices, similarities: Floats, threshold: float | None) -> Flags:
-    """Which places in lists of neighbors hold an edge that the threshold does not cut."""
-    if threshold is not None and not is_number(threshold):
-        raise ValueError(f"threshold must be a number or None, got {threshold!r}.")
-    listed: Flags = neighbors >= 0
-    return listed if threshold is None else listed & (similarities >= threshold)
+WEIGHT_BITS = 52
+"""How many bits the sum of all sample weights may take as a whole number. A float64 holds such numbers exactly."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each edge and each object itself adds to a gain, as whole numbers of units, and to the coverage.
+
+    An object adds its `multiplicity` to the coverage: how many equal objects it stands for, or its sample weight as a
+    whole number. A similarity of 1 has 2^exponent units. Gains are compared without their last `rounded` bits.
+    """
+
+    edges: Integers
+    own: Integers
+    multiplicity: Integers
+    exponent: int
+    rounded: int
+
+
+def weights_of(edges: sp.csr_array, gain: str, with_itself: Any, multiplicity: Integers, sample_weight: Any) -> Weights:
+    """Return the weights for a gain, in units that are a power of 2, as fine as the largest possible gain allows."""
+    exponent_of_one = 0
+    if sample_weight is not None:
+        multiplicity, exponent_of_one = _whole_weights(sample_weight, multiplicity.size)
+    multiplicity_covered = np.repeat(multiplicity, np.diff(edges.indptr))
+    if gain == "count":
+        added = multiplicity_covered.astype(np.float64)
+        largest = largest_gain(edges.indices, added, multiplicity.astype(np.float64))
+        rounded = rounded_bits(int(largest))
+        return Weights(multiplicity_covered, multiplicity.copy(), multiplicity, exponent_of_one, rounded)
+    with_itself = _check_with_itself(with_itself, multiplicity.size)
+    weights, own = similarity_weights(edges.data, multiplicity_covered, with_itself, multiplicity)
+    unit = unit_for(largest_gain(edges.indices, weights, own))
+    exponent = exponent_of(unit) + exponent_of_one
+    return Weights(in_units(weights, unit), own_in_units(own, unit), multiplicity, exponent, ROUNDED_BITS)
+
+
+def check_multiplicity(multiplicity: Any, n: int) -> Integers:
+    """Return the multiplicity of each of n objects as int64, 1 by default; ValueError if it is anything but that."""
+    if multiplicity is None:
+        return np.ones(n, dtype=np.int64)
+    given = np.asarray(multiplicity)
+    if given.shape != (n,) or given.dtype.kind not in "iu" or (given < 1).any():
+        raise ValueError(f"multiplicity must hold a whole number of at least 1 for each of the {n} objects.")
+    return given.astype(np.int64)
+
+
+def _check_with_itself(with_itself: Any, n: int) -> Floats:
+    """Return the similarity of each of n objects with itself, 1 by default; ValueError unless all are finite."""
+    if with_itself is None:
+        return np.ones(n)
+    given = np.asarray(with_itself)
+    if given.shape != (n,) or given.dtype.kind not in "fiub" or not (np.abs(given) < LARGEST).all():
+        raise ValueError(
+            f"with_itself must hold a finite number, below {LARGEST:g} in magnitude, for each of the {n} objects."
+        )
+    return given.astype(np.float64)
+
+
+def _whole_weights(sample_weight: Any, n: int) -> tuple[Integers, int]:
+    """Return sample weights as whole numbers, of which a weight of 1 has 2^exponent, and this exponent.
+
+    Sums of whole numbers are exact and do not depend on the order of adding. There are two steps:
+
+    1. Round to units so fine that the sum just fits into 52 bits. The largest weight decides about the unit by its
+       power of 2 alone, so that no weight is too large or too small. A weight above 0 stays above 0.
+    2. Divide by the largest power of 2 that all have in common. So weights of 1, 2 and 3 are taken as they are, and
+       all weights times a power of 2 give the same numbers.
+    """
+    given = np.asarray(sample_weight)
+    if given.shape != (n,) or given.dtype.kind not in "fiub":
+        raise ValueError(f"sample_weight must hold a number for each of the {n} objects.")
+    weights = given.astype(np.float64)
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must hold finite numbers of at least 0.")
+    largest = float(weights.max(initial=0))
+    if not largest > 0:
+        raise ValueError("sample_weight must be above 0 for at least one object.")
+    exponent = math.frexp(largest)[1]
+    scaled = np.ldexp(weights, -exponent)  # all are below 1
+    bits = WEIGHT_BITS - math.frexp(math.fsum(scaled))[1]
+    whole = np.maximum(np.rint(np.ldexp(scaled, bits)).astype(np.int64), weights > 0)
+    common = int(np.bitwise_or.reduce(whole))
+    zeros = (common & -common).bit_length() - 1
+    return whole >> zeros, bits - exponent - zeros
 
 
 def similarity_weights(
-    similarities: Floats, copies_covered: Integers, itself: Floats, copies: Integers
+    similarities: Floats, multiplicity_covered: Integers, with_itself: Floats, multiplicity: Integers
 ) -> tuple[Floats, Floats]:
-    """Return what each edge and each object itself adds to a sum of similarities, where a merged object counts often.
+    """Return what each edge and what each object itself adds to a sum of similarities.
 
     What an object that counts adds for itself is above 0.
     """
-    own = copies.astype(np.float64) * np.where(itself > 0, itself, 1.0)
-    return copies_covered.astype(np.float64) * np.maximum(similarities, 0), own
+    own = multiplicity.astype(np.float64) * np.where(with_itself > 0, with_itself, 1.0)
+    return multiplicity_covered.astype(np.float64) * np.maximum(similarities, 0), own
 
 
 def largest_gain(coverers: Indices | Positions, weights: Floats, own: Floats) -> float:
-    """The largest gain of all objects before anything is covered, or 0 if there are no objects.
+    """Return the largest gain of all objects before anything is covered, or 0 if there are no objects.
 
     The weights of one coverer are added in the order in which they are given, so the order decides about the last bits.
     """
@@ -68,12 +156,12 @@ def largest_gain(coverers: Indices | Positions, weights: Floats, own: Floats) ->
 
 
 def unit_for(largest: float) -> float:
-    """How many units a weight of 1 has: a power of 2, as large as the largest gain allows."""
+    """Return how many units a weight of 1 has: a power of 2, as large as the largest gain allows."""
     return float(2.0 ** min(BITS - math.ceil(math.log2(largest)), 1020))
 
 
 def exponent_of(unit: float) -> int:
-    """Which power of 2 a unit is."""
+    """Return which power of 2 a unit is."""
     return math.frexp(unit)[1] - 1
 
 
@@ -87,12 +175,12 @@ def as_similarities(gains: Integers | Floats, exponent: int) -> Floats:
 
 
 def in_units(weights: Floats, unit: float) -> Integers:
-    """Weights as whole numbers of units."""
+    """Return weights as whole numbers of units."""
     return np.rint(weights * unit).astype(np.int64)
 
 
 def own_in_units(own: Floats, unit: float) -> Integers:
-    """What objects count for themselves, at least 1 unit, so that picking one that counts always has a gain.
+    """Return what objects count for themselves, at least 1 unit, so that picking one that counts always has a gain.
 
     An object that counts 0, by its weight or as an outlier, stays at 0.
     """
@@ -100,7 +188,7 @@ def own_in_units(own: Floats, unit: float) -> Integers:
 
 
 def rounded_bits(largest: int) -> int:
-    """How many of the last bits of gains are not compared if these are whole numbers up to the largest one.
+    """Return how many of the last bits of gains are not compared if these are whole numbers up to the largest one.
 
     Numbers of objects are compared exactly, while sums of weights have the rounding of the weights in their last bits.
     """
@@ -108,7 +196,7 @@ def rounded_bits(largest: int) -> int:
 
 
 def keys_of(gains: Floats) -> Integers:
-    """What is compared of gains that come from several graphs: the same as if they came from one of all objects."""
+    """Return what is compared of gains from several graphs: the same as if they came from one graph of all objects."""
     largest = float(gains.max(initial=0))
     units = in_units(gains, unit_for(largest)) if largest > 0 else np.zeros(gains.size, dtype=np.int64)
     return np.where(units > 0, 1 + ((units + (1 << (ROUNDED_BITS - 1))) >> ROUNDED_BITS), 0)
@@ -116,7 +204,7 @@ def keys_of(gains: Floats) -> Integers:
 
 @njit(cache=True, nogil=True)
 def comparison_key(gain, rounded):  # type: ignore[no-untyped-def]
-    """The part of a gain that is compared: the gain itself, or, if bits are rounded, the gain without them.
+    """Return the part of a gain that is compared: the gain itself, or, if bits are rounded, the gain without them.
 
     In the second case 1 is added, so that a gain above 0 never has the key 0.
     """

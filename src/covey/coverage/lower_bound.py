@@ -32,7 +32,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Floats
-from covey.coverage.cover import edges_of
+from covey.coverage.edges import edges_of
 from covey.coverage.gains import check_coverage, required
 from covey.graph.graph import NeighborGraph
 from covey.runtime.processes import call_apart

@@ -18,43 +18,40 @@ import numpy as np
 from numba import njit
 
 from covey.arrays import Flags, Integers
+from covey.coverage.edges import Adjacency
 from covey.runtime.interruptible import in_steps
 
 STEPS = 10
 """How many steps are made per object. More steps take longer and never make the result larger. With 10, prototypes of
-Fashion-MNIST get 5.5 to 6.6 % smaller (`benchmarks/quality.py`); other numbers of steps are not on record."""
+Fashion-MNIST get 5.5 to 6.6 % smaller (`benchmarks/quality.py`)."""
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 """Where the draws start. Any number but 0 would do; this one is 2^64 divided by the golden ratio."""
 
 
 def improve(
-    starts: Integers,
-    coverers: Integers,
-    reverse_starts: Integers,
-    reverse: Integers,
+    adjacency: Adjacency,
     counts_itself: Flags,
-    copies: Integers,
+    multiplicity: Integers,
     chosen: Integers,
+    *,
     n_fixed: int,
     n_required: int,
     n_steps: int,
 ) -> Integers:
-    """Search for representatives, at most as many as `chosen`, that cover at least `n_required` objects.
+    """Search for representatives, at most as many as `chosen`, that cover objects of a multiplicity of `n_required`.
 
-    The first `n_fixed` of the chosen ones stay in any case.
-
-    `coverers` from starts[x] on holds the objects that cover x, and `reverse` from reverse_starts[r] on those that r
-    covers. `counts_itself` says which objects count in their own gain; an orphan that stays an outlier does not.
-    Object x stands for `copies[x]` equal objects and counts this many times.
+    The first `n_fixed` of the chosen ones stay in any case. `counts_itself` says which objects count in their own gain;
+    an orphan that stays an outlier does not.
     """
-    graph = (starts, coverers, reverse_starts, reverse, counts_itself, copies)
+    starts, coverers, _, _ = adjacency
+    graph = (*adjacency, counts_itself, multiplicity)
     n, chosen = counts_itself.size, chosen.copy()
     place = np.full(n, -1, np.int64)  # the place of each representative in `chosen`, else -1
     n_covering = np.zeros(n, np.int64)  # how many representatives cover each object
-    gains = np.where(counts_itself, copies, 0)  # how many objects each one would newly cover
+    gains = np.where(counts_itself, multiplicity, 0)  # how many objects each one would newly cover
     size, covered, seed = chosen.size, 0, SEED
-    in_steps(n, lambda part: count_gains(starts, coverers, copies, part.start, part.stop, gains))
+    in_steps(n, lambda part: count_gains(starts, coverers, multiplicity, part.start, part.stop, gains))
 
     def begin(part: slice) -> None:
         nonlocal covered
@@ -71,16 +68,16 @@ def improve(
 
 
 @njit(cache=True, nogil=True)
-def count_gains(starts, coverers, copies, first, end, gains):  # type: ignore[no-untyped-def]
+def count_gains(starts, coverers, multiplicity, first, end, gains):  # type: ignore[no-untyped-def]
     """Add the objects from `first` to before `end` to the gains of those that cover them."""
     for x in range(first, end):
         for u in coverers[starts[x] : starts[x + 1]]:
-            gains[u] += copies[x]
+            gains[u] += multiplicity[x]
 
 
 @njit(cache=True, nogil=True)
 def add_all(graph, chosen, first, end, place, n_covering, gains):  # type: ignore[no-untyped-def]
-    """Make the objects at these places of `chosen` representatives; how many objects are newly covered."""
+    """Make the objects at these places of `chosen` representatives; return how many objects are newly covered."""
     n_changed = 0
     for t in range(first, end):
         place[chosen[t]] = t
@@ -90,7 +87,8 @@ def add_all(graph, chosen, first, end, place, n_covering, gains):  # type: ignor
 
 @njit(cache=True, nogil=True)
 def make_steps(graph, chosen, size, covered, seed, place, n_covering, gains, n_fixed, n_required, n_steps):  # type: ignore[no-untyped-def]
-    """Make this many steps; how many representatives there are then, how many objects they cover, and the next seed."""
+    """Make this many steps; return how many representatives there are then, how many objects they cover, and the next
+    seed."""
     removed, added = np.empty(2, np.int64), np.empty(2, np.int64)
     for _ in range(n_steps):
         if size == n_fixed:
@@ -121,29 +119,29 @@ def make_steps(graph, chosen, size, covered, seed, place, n_covering, gains, n_f
 
 @njit(cache=True, nogil=True)
 def add(graph, r, n_covering, gains):  # type: ignore[no-untyped-def]
-    """Make r a representative; how many objects are newly covered."""
-    starts, coverers, reverse_starts, reverse, counts_itself, copies = graph
+    """Make r a representative; return how many objects are newly covered."""
+    starts, coverers, reverse_starts, reverse, counts_itself, multiplicity = graph
     n_changed = 0
     for t in range(reverse_starts[r] - 1, reverse_starts[r + 1]):
         x = r if t < reverse_starts[r] else reverse[t]  # the first is r itself
         if n_covering[x] == 0:
-            n_changed += copies[x]
-            change_gains(starts, coverers, counts_itself, x, -copies[x], gains)
+            n_changed += multiplicity[x]
+            change_gains(starts, coverers, counts_itself, x, -multiplicity[x], gains)
         n_covering[x] += 1
     return n_changed
 
 
 @njit(cache=True, nogil=True)
 def remove(graph, r, n_covering, gains):  # type: ignore[no-untyped-def]
-    """Let r be no representative any more; how many objects are no longer covered."""
-    starts, coverers, reverse_starts, reverse, counts_itself, copies = graph
+    """Let r not be a representative any more; return how many objects are no longer covered."""
+    starts, coverers, reverse_starts, reverse, counts_itself, multiplicity = graph
     n_changed = 0
     for t in range(reverse_starts[r] - 1, reverse_starts[r + 1]):
         x = r if t < reverse_starts[r] else reverse[t]
         n_covering[x] -= 1
         if n_covering[x] == 0:
-            n_changed += copies[x]
-            change_gains(starts, coverers, counts_itself, x, copies[x], gains)
+            n_changed += multiplicity[x]
+            change_gains(starts, coverers, counts_itself, x, multiplicity[x], gains)
     return n_changed
 
 
@@ -157,7 +155,7 @@ def change_gains(starts, coverers, counts_itself, x, change, gains):  # type: ig
 
 @njit(cache=True, nogil=True)
 def nearby(graph, r, place, n_fixed, seed):  # type: ignore[no-untyped-def]
-    """A representative near r that may be removed, or r itself if none is found.
+    """Return a representative near r that may be removed, or r itself if there is none.
 
     From r, go to a random object that r covers, and from there to a random object that covers it. The first other
     representative that covers this one is returned; if there is none, this object itself, if it is a representative.
@@ -177,7 +175,7 @@ def nearby(graph, r, place, n_fixed, seed):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def best_near(graph, removed, n_covering, gains, seed):  # type: ignore[no-untyped-def]
-    """The object with the largest gain among those that cover what the removed ones left uncovered; -1 if none does.
+    """Return the object with the largest gain of those that cover what the removed ones left uncovered, or -1.
 
     Of equal gains, the first index from a drawn number on wins.
     """
@@ -196,7 +194,10 @@ def best_near(graph, removed, n_covering, gains, seed):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True)
 def better(a, b, gains, start):  # type: ignore[no-untyped-def]
-    """The object with the larger gain. Of equal ones, the first index from `start` on wins; 0 comes after the last."""
+    """Return the object with the larger gain.
+
+    Of equal ones, the first index from `start` on wins; 0 comes after the last.
+    """
     if a < 0 or gains[b] > gains[a]:
         return b
     if gains[b] < gains[a]:
@@ -206,7 +207,7 @@ def better(a, b, gains, start):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def replace(chosen, size, place, removed, added):  # type: ignore[no-untyped-def]
-    """Replace representatives in `chosen` and `place`; how many there are then."""
+    """Replace representatives in `chosen` and `place`; return how many there are then."""
     for r in removed:
         size -= 1
         chosen[place[r]], place[chosen[size]] = chosen[size], place[r]
@@ -219,7 +220,7 @@ def replace(chosen, size, place, removed, added):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)
 def draw(seed):  # type: ignore[no-untyped-def]
-    """The next random number, by xorshift64 (Marsaglia, 2003)."""
+    """Return the next random number, by xorshift64 (Marsaglia, 2003)."""
     seed ^= seed << np.uint64(13)
     seed ^= seed >> np.uint64(7)
     return seed ^ (seed << np.uint64(17))
