@@ -82,10 +82,10 @@ class UnpicklableSimilarityWarning(UserWarning):
     ...     with lock:
     ...         time.sleep(0.006)
     ...     return -abs(a - b)
-    >>> with warnings.catch_warnings(record=True) as told:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     selector = covey.CRS(5, similarity=nearness, n_jobs=2).fit(list(range(20)))
-    >>> told[0].category.__name__
+    >>> caught[0].category.__name__
     'UnpicklableSimilarityWarning'
     """
 
@@ -105,10 +105,10 @@ class AsymmetryWarning(UserWarning):
     >>> def share(a, b):
     ...     return len(set(a) & set(b)) / len(set(a))
     >>> words = [f"{number:b}{number:o}" for number in range(50)]
-    >>> with warnings.catch_warnings(record=True) as told:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     selector = covey.CRS(5, similarity=share).fit(words)
-    >>> told[0].category.__name__
+    >>> caught[0].category.__name__
     'AsymmetryWarning'
 
     The remedy is to declare it. A pair then costs two evaluations:
@@ -129,10 +129,10 @@ class NondeterminismWarning(UserWarning):
     --------
     >>> import random, warnings
     >>> import covey
-    >>> with warnings.catch_warnings(record=True) as told:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     selector = covey.CRS(5, similarity=lambda a, b: random.random()).fit(list(range(50)))
-    >>> [each.category.__name__ for each in told]
+    >>> [each.category.__name__ for each in caught]
     ['NondeterminismWarning']
     """
 
@@ -155,10 +155,10 @@ class FailedPairsWarning(UserWarning):
     >>> import covey
     >>> def nearness(a, b):
     ...     return 1 / (a - b) ** 2
-    >>> with warnings.catch_warnings(record=True) as told:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     selector = covey.CRS(2, similarity=nearness, on_error="lowest").fit([1, 2, 3, 2.0])
-    >>> selector.n_failed_, told[0].category.__name__
+    >>> selector.n_failed_, caught[0].category.__name__
     (1, 'FailedPairsWarning')
     """
 
@@ -176,10 +176,10 @@ class MissingBarsWarning(UserWarning):
     --------
     >>> import warnings
     >>> import covey
-    >>> with warnings.catch_warnings(record=True) as told:
+    >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     model = covey.NearestPrototypeClassifier(reject="calibrated", rejection_rate=0.1)
     ...     bars = model.fit([[9, 1], [8, 1], [1, 8], [1, 9]], ["wide", "wide", "tall", "tall"]).rejection_bars_
-    >>> bars, told[0].category.__name__
+    >>> bars, caught[0].category.__name__
     (array([-inf, -inf]), 'MissingBarsWarning')
     """

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from covey.cli.files.columns import column_of, numbers_of
 from covey.cli.files.dialect import Dialect, listed
 from covey.cli.files.reading import blocks, read
-from covey.cli.objects.label_warnings import warn_of_labels
+from covey.cli.objects.lint import warn_of_labels
 from covey.exceptions import FileFormatError
 from covey.storage.compression import PACKED, PREFIX, open_packed
 from tests.cli.commands import expected, iris, one_line

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.cli.objects.label_warnings import is_identifier
+from covey.cli.objects.lint import is_identifier
 from covey.cli.terminal import VisibleFormatter
 from tests.cli.commands import conn_log, iris, one_line, piped, texts
 

@@ -8,9 +8,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import f1_score
 
 from covey.experiments import curves
-from covey.experiments.methods import crs
+from covey.experiments.methods import crs, sharpened
 from covey.experiments.paper.methods import METHODS
-from covey.experiments.sharpening import sharpened
 from covey.experiments.specs import Results
 from covey.experiments.tables import summarise
 from tests.experiments.iris import IRIS, run

@@ -15,7 +15,6 @@ picture.py      pictures of a report, drawn with matplotlib
 chart.py        charts of a report, drawn by the page itself
 confusion.py    confusion matrices of a report
 page.py         makes pages of these templates; page.css is what all pages share
-files.py        writes a page or a picture as a whole file
 drawing.py      what every drawing with matplotlib needs
 fitted.py       what every display takes from a fitted estimator
 """

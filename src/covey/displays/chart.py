@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
-from covey.displays.files import write_csv
+from covey.displays.table import write_csv
 
 LETTER = 8.5
 """About how many pixels a letter is wide, in bold and in a wide font: "recommended" takes 93 in DejaVu Sans."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.displays.files import write_csv
+from covey.displays.table import write_csv
 from covey.runtime.wording import percent, shortened
 
 STEPS = 10

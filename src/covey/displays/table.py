@@ -1,11 +1,12 @@
 """Tables of a report: rounded numbers on its page, and exact ones in a file."""
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from covey.displays.files import write_csv
+from covey.storage.atomic import whole
 
 
 @dataclass(frozen=True)
@@ -138,3 +139,11 @@ class Table:
 def _parts(value: Any, column: TableColumn) -> Sequence[Any]:
     """Return the cells of a file that a value takes."""
     return (value,) if not column.spread else (None, None) if value is None else value
+
+
+def write_csv(path: Path, titles: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table, which replaces a file as a whole or not at all. Numbers are as exact as they are."""
+    with whole(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(titles)
+        writer.writerows(rows)

@@ -3,9 +3,8 @@
 specs.py      what an experiment is made of: SelectorFactory, Problem, Split, and Spec, a section of a report
 names.py      what methods are called
 methods.py    the selectors of covey as methods
-sharpening.py sharpened CRS as a method
 runner.py     `run` does trials and records them, `run_within` within a time, `report` makes the report of specs
-limited.py    stops work that takes too long
+time_limit.py stops work that takes too long
 records.py    Trial, TrialRecord (what a method did for one cluster), and the file of records
 tables.py     tables made of records
 figures.py    figures made of records

@@ -1,8 +1,8 @@
-"""The selectors of covey as methods of an experiment: CRS with any k, and what it is measured against."""
+"""The selectors of covey as methods of an experiment: CRS with any k, sharpened or not, and the baselines."""
 
 from typing import Any
 
-from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SPARSE
+from covey.experiments.names import ALL, CRS_CURVE, DELTA_MEDOIDS, RANDOM, SHARPENED_CURVE, SPARSE
 from covey.experiments.specs import SelectorFactory
 from covey.selectors.baselines import KeepAll, RandomSelector
 from covey.selectors.crs import CRS
@@ -24,6 +24,25 @@ def crs(k: int, **options: Any) -> SelectorFactory:
         return CRS(k, similarity=similarity, random_state=seed, n_jobs=n_jobs, **options)
 
     return SelectorFactory(make, k=k, curve=CRS_CURVE)
+
+
+def sharpened(k: int, **options: Any) -> SelectorFactory:
+    """CRS with k neighbors, sharpened; the options go to `covey.Sharpened`. CRS is fitted as `crs` fits it.
+
+    Examples
+    --------
+    >>> method = sharpened(10, size=0.02)
+    >>> method.k, method.make("cosine", 0, None)
+    (10, Sharpened(random_state=0, selector=CRS(random_state=0), size=0.02))
+    """
+
+    def make(similarity: Any, seed: int, n_jobs: int | None) -> Any:
+        from covey.selectors.sharpened import Sharpened  # few experiments need it
+
+        inner = CRS(k, similarity=similarity, random_state=seed, n_jobs=n_jobs)
+        return Sharpened(inner, random_state=seed, n_jobs=n_jobs, **options)
+
+    return SelectorFactory(make, k=k, curve=SHARPENED_CURVE)
 
 
 BASELINES: dict[str, SelectorFactory] = {

@@ -29,9 +29,9 @@ import numpy as np
 
 from covey.classifier import NearestPrototypeClassifier
 from covey.displays.report import Report, Section
-from covey.experiments.limited import TimeUpError, at_most
 from covey.experiments.records import EXAMPLES, Trial, TrialRecord, append, mend, read_records, record_file
 from covey.experiments.specs import Problem, Results, SelectorFactory, Spec, Split
+from covey.experiments.time_limit import TimeUpError, at_most
 from covey.prototype import Prototype
 from covey.runtime.progress import progress
 

@@ -8,8 +8,7 @@ therefore takes these steps, and each of them can refuse:
    reading them could run code. Header and content must be exactly as long as the archive declares the member to be.
 3. The content must fit the memory of this machine; then it is allocated once and inflated into place, part by part.
 
-The messages have no full stop, because
-callers put them behind the name of the file.
+The messages have no full stop, because callers put them behind the name of the file.
 """
 
 import math

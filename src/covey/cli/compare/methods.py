@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from covey.experiments.methods import BASELINES, crs
+from covey.experiments.methods import BASELINES, crs, sharpened
 from covey.experiments.names import (
     ALL,
     CRS_CURVE,
@@ -15,7 +15,6 @@ from covey.experiments.names import (
     crs_name,
     sharpened_name,
 )
-from covey.experiments.sharpening import sharpened
 from covey.experiments.specs import SelectorFactory
 
 SELECTED = 0.1

@@ -9,5 +9,5 @@ molecules.py      molecules in one column
 scored_pairs.py   objects of which only the scores of some pairs are known
 registry.py       the kinds of recipes by the names that model files use
 missing.py        rows in which a value is missing: refused, left out, or filled
-label_warnings.py warnings about columns and labels that most likely are not meant
+lint.py           warnings about columns and labels that most likely are not meant
 """

@@ -16,7 +16,7 @@ from covey.cli.files.formats import Format
 from covey.cli.files.parquet import parts_of
 from covey.cli.files.reading import read
 from covey.cli.objects.infer import choose
-from covey.cli.objects.label_warnings import warn_of_labels
+from covey.cli.objects.lint import warn_of_labels
 from covey.cli.objects.missing import settled
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Source

@@ -25,7 +25,7 @@ from covey.cli.files.columns import (
     profile_of,
     vectors_of,
 )
-from covey.cli.objects.label_warnings import warn_of_columns, warn_of_names
+from covey.cli.objects.lint import warn_of_columns, warn_of_names
 from covey.cli.objects.recipe import MOST_NAMED, NO_SCALE, Recipe
 from covey.displays.cards import Card, largest_first
 from covey.displays.images import Images, in_words

@@ -26,7 +26,7 @@ from covey.cli.files.columns import Evidence, evidence_of, sums_of
 from covey.cli.files.parquet import Part, joined, parts_of
 from covey.cli.files.reading import blocks
 from covey.cli.objects.infer import choose, similarity_of
-from covey.cli.objects.label_warnings import warn_of_labels
+from covey.cli.objects.lint import warn_of_labels
 from covey.cli.objects.load import labels_of
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Missing, Source
