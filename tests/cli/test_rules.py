@@ -8,8 +8,8 @@ import pytest
 
 from covey.cli.app import RULES, app
 from covey.cli.rules import TITLE, stated
-from covey.cli.terminal import visible
 from covey.cli.typer_dataclasses import fields_by_option, typer
+from covey.runtime.wording import visible
 from tests.cli.commands import one_line
 
 BROKEN = {

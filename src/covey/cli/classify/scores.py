@@ -149,7 +149,10 @@ class Scores:
     def by_class(self) -> dict[str, ClassScores]:
         """The scores of each label."""
         columns = self._measured(None)
-        return {label: ClassScores(*own) for label, own in zip(self.labels, zip(*columns, strict=True), strict=True)}
+        return {
+            label: ClassScores(precision, recall, f1, int(rows))
+            for label, precision, recall, f1, rows in zip(self.labels, *columns, strict=True)
+        }
 
     @cached_property
     def mean(self) -> ClassScores:

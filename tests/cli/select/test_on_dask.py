@@ -27,7 +27,7 @@ from covey.cli.objects.registry import recipe_of
 from covey.exceptions import FileFormatError
 from covey.persistence.loading import ModelFile
 from covey.runtime.libraries import remedy
-from tests.cli.commands import COVEY, iris, one_line, piped, texts
+from tests.cli.commands import COVEY, iris, one_line, piped, run_here, texts
 
 distributed = pytest.importorskip("distributed")
 
@@ -382,7 +382,7 @@ def test_without_dask_the_error_says_how_to_install_it(run, parts, monkeypatch):
 def test_a_local_cluster_is_started_and_closed(folder, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(covey.__file__).parents[1]))  # a relative path would lead elsewhere
     paths = write_parts(iris(), [0, 40, 90, 150])
-    assert piped("select", "one.parquet", "-l", "species", "-o", "one.csv").returncode == 0
+    assert run_here(["select", "one.parquet", "-l", "species", "-o", "one.csv"])[0] == 0
     done = piped("select", *paths, "-l", "species", "--dask", "local", "-o", "few.csv")
     assert done.returncode == 0
     assert Path("few.csv").read_bytes() == Path("one.csv").read_bytes()

@@ -1,6 +1,7 @@
-"""Model files of the command line: those of earlier versions answer as they did, and a file is opened once."""
+"""Model files of the command line: those of earlier versions answer as they did, and damaged notes are refused."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,13 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
+from covey.cli.model_file import read_model
 from covey.cli.objects.recipe import Settings
 from covey.cli.objects.registry import KINDS, read_recipe, recipe_of, write_recipe
+from covey.exceptions import FileFormatError
+from covey.persistence.loading import ModelFile
 from tests.cli.commands import iris, texts
+from tests.damage import change_file
 
 FILES = Path(__file__).parents[1] / "files" / "command-line"
 
@@ -133,3 +138,48 @@ def test_a_recipe_comes_back_from_a_file_as_it_was(kind):
 def test_a_recipe_with_values_that_covey_has_not_written_is_refused(changed):
     with pytest.raises((TypeError, ValueError)):
         read_recipe({"kind": "text", "columns": ["a"], "similarity": "cosine"} | changed)
+
+
+# Notes that `covey select` could not have written
+
+
+def with_note(name, value):
+    """A change that sets one of the notes."""
+
+    def change(content, arrays):
+        notes = content["notes"]["dict"]
+        notes[:] = [[key, old] for key, old in notes if key != name] + [[name, value]]
+
+    return change
+
+
+def with_longer_scale(content, arrays):
+    [recipe] = [value for key, value in content["notes"]["dict"] if key == "recipe"]
+    [number] = [value["array"] for key, value in recipe["dict"] if key == "lowest"]
+    arrays[number] = np.append(arrays[number], 0.0)
+
+
+def without_function(content, arrays):
+    """The file claims that a similarity of covey is a custom function."""
+    content["callable"] = "distance"
+    wrapped = {"callable": {"symmetric": True, "kind": "objects", "conversion": None, "batch_size": 1}}
+    model = content["content"]["NearestPrototypeClassifier"]
+    for selector in (*model["parameters"]["selector"].values(), *model["state"]["selector_"].values()):
+        selector["parameters"]["similarity"] = wrapped
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "message"),
+    [
+        ("strings", with_note("names", True), "must name each of"),
+        ("strings", without_function, "names a similarity that it was not made with"),
+        ("scaled", with_longer_scale, "must hold a scale for each of its columns"),
+    ],
+)
+def test_notes_that_covey_select_has_not_written_are_refused(file, change, message, tmp_path):
+    path = tmp_path / "model.covey"
+    shutil.copy(FILES / f"{file}.covey", path)
+    assert read_model(str(path), ModelFile(path), to_look_at=True).rows.size > 0
+    change_file(path, change)
+    with pytest.raises(FileFormatError, match=message):
+        read_model(str(path), ModelFile(path), to_look_at=True)

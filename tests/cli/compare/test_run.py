@@ -26,7 +26,7 @@ from covey.cli.options import Source
 from covey.experiments.runner import Completion
 from tests.browser import assert_renders
 from tests.cli.commands import conn_log, iris, one_line, texts
-from tests.cli.test_cli_compare import candidates, fit
+from tests.cli.compare.test_compare import candidates, fit
 
 FEW = ("--methods", "crs,all", "-k", "5,10", "--html", "r.html")
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 import covey
 from covey.runtime.libraries import remedy
-from tests.cli.commands import COVEY, conn_log, iris, on_a_terminal, piped
+from tests.cli.commands import COVEY, conn_log, iris, on_a_terminal, piped, run_here
 
 
 def test_pipes_are_read_and_written_and_may_be_closed_early(folder):
@@ -29,14 +29,14 @@ def test_pipes_are_read_and_written_and_may_be_closed_early(folder):
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120, check=False)
     assert len(done.stdout.splitlines()) == 2
     assert "Traceback" not in done.stderr
-    done = piped("classify", "-", "--model", "m", input='{"sepal_length": 1}\n')
-    assert (done.returncode, "pass --format jsonl" in done.stderr) == (1, True)
+    code, _, err = run_here(["classify", "-", "--model", "m"], b'{"sepal_length": 1}\n')
+    assert (code, "pass --format jsonl" in err) == (1, True)
     command = f"{' '.join(COVEY)} select big.csv -l species -k 2 --model n | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.startswith("sepal_length")
     assert "Traceback" not in done.stderr
     assert Path("n").exists()  # although nobody has read all rows
-    assert piped("classify", "iris.csv", "--model", "m", "-q").stderr == ""
+    assert run_here(["classify", "iris.csv", "--model", "m", "-q"])[2] == ""
 
 
 PEAK = """
@@ -58,7 +58,7 @@ def test_ten_times_the_rows_are_classified_in_bounded_memory(folder):
     with Path("large.csv").open("w") as file:
         file.write(header + "\n")
         file.writelines(body for _ in range(10))
-    assert piped("select", "train.csv", "-l", "kind", "-o", "few.csv", "--model", "m").returncode == 0
+    assert run_here(["select", "train.csv", "-l", "kind", "-o", "few.csv", "--model", "m"])[0] == 0
     peaks = {}
     for name in ("small", "large"):
         command = [*COVEY, "classify", f"{name}.csv", "--model", "m", "-o", f"{name}.out.csv", "-q"]
@@ -78,7 +78,7 @@ import sys, time
 from covey.__main__ import start
 from covey.experiments.paper.methods import METHODS
 from covey.experiments.specs import SelectorFactory
-from covey.cli import comparison
+from covey.cli.compare import methods
 
 n_fits, most = 0, int(sys.argv[1])
 
@@ -92,7 +92,7 @@ def counted(k):
         return METHODS["CRS-k5"].make(*args)
     return SelectorFactory(make)
 
-comparison.crs = counted
+methods.crs = counted
 sys.argv = ["covey", "compare", "iris.csv", "-l", "species", "--methods", "crs", "-k", "3,5,10", "--html", "r.html",
             "-s", "cosine", "--folds", "2", "-j", "1"]
 start()
@@ -121,7 +121,7 @@ def test_ctrl_c_keeps_what_was_finished(folder):
 def test_ctrl_c_leaves_no_half_file(folder):
     """The command waits for the rest of its input, so that it has begun a file when the interrupt comes."""
     iris().to_csv("iris.csv", index=False)
-    assert piped("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m").returncode == 0
+    assert run_here(["select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m"])[0] == 0
     command = [*COVEY, "classify", "-", "-m", "m", "-o", "out.csv"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdin.write("sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n")

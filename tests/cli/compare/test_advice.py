@@ -9,7 +9,7 @@ import pytest
 from covey.cli.compare.advice import judge, recommend, sentences
 from covey.cli.compare.methods import choose_methods
 from covey.evaluation import difference
-from tests.cli.test_cli_compare import fit
+from tests.cli.compare.test_compare import fit
 
 SCORES = {"CRS-k5": (0.90, 0.92, 0.91), "CRS-k10": (0.90, 0.91, 0.91), "CRS-k20": (0.70, 0.72, 0.74)}
 """F1 by fold. By the rule of one standard error, k = 10 is recommended, although k = 5 is better."""

@@ -15,7 +15,7 @@ import pytest
 from covey import __main__ as cli
 from covey.cli.errors import MisuseError
 from covey.cli.options import size_in
-from covey.cli.terminal import visible
+from covey.runtime.wording import visible
 from covey.storage.compression import PACKED, open_packed
 from covey.storage.limits import FREE, MOST_RATIO, allowed, justified, unpacking_at_most
 from tests.attack.tables import HOSTILE

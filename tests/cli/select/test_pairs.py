@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.cli.select.pairs import ListedPairs, matrix_of
-from tests.cli.commands import one_line, piped
+from tests.cli.commands import one_line, run_here
 
 M8 = """\
 q1	q1	1.000	100	0	0	1	100	1	100	1e-70	200
@@ -168,9 +168,9 @@ def test_pairs_that_lack_a_value_can_be_left_out(run, files, caplog):
 
 
 def test_numbered_columns_come_from_standard_input_too(folder, files):
-    done = piped("select", "-", "--format", "tsv", "--pairs", "1,2,3", "-q", input=M8)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["id", "q1", "q4"]
+    code, out, err = run_here(["select", "-", "--format", "tsv", "--pairs", "1,2,3", "-q"], M8.encode())
+    assert (code, err) == (0, "")
+    assert [line.split(",")[0] for line in out.splitlines()] == ["id", "q1", "q4"]
 
 
 PAIR = st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 9))

@@ -14,15 +14,27 @@ from covey.cli.compare.options import METHODS
 from covey.cli.similarity_option import OF_ROWS, OF_TABLES, OF_TEXTS
 from covey.cli.typer_dataclasses import typer
 from covey.similarity.measures import similarity_names
-from tests.cli.commands import iris, on_a_terminal, one_line
+from tests.cli.commands import iris, on_a_terminal, one_line, run_here
 
 COMMANDS = ["select", "classify", "compare", "inspect", "demo", "reproduce"]
 HEAVY = ("numpy", "scipy", "pandas", "sklearn", "numba", "pyarrow", "dask", "distributed", "matplotlib")
-PROBE = (
-    "import atexit, json, sys; from covey.__main__ import main; sys.argv[0] = 'covey'; "
-    f"atexit.register(lambda: open('imported', 'w').write(json.dumps([m for m in {HEAVY} if m in sys.modules]))); "
-    "main()"
-)
+PROBE = f"""
+import contextlib, io, json, sys
+from covey.__main__ import main
+
+answers = []
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["covey", *words]
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code or 0
+    answers.append([code, err.getvalue(), [name for name in {HEAVY} if name in sys.modules]])
+print(json.dumps(answers))
+"""
+"""Run commands one after the other; print for each its exit code, standard error, and what is imported by then."""
 WRONG = {
     "unknown command": (["nonsense"], 2),
     "no argument": (["select"], 2),
@@ -58,33 +70,34 @@ WRONG = {
 }
 
 
-def imported_by(*args):
-    """Run a command in a process of its own: exit code, standard error, and the libraries that it has imported."""
-    done = subprocess.run([sys.executable, "-c", PROBE, *args], capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr, json.loads(Path("imported").read_text())
+HELP = [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)]
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_usage_is_answered_before_anything_is_imported_that_computes(name, folder):
+def imported_by(*lines):
+    """Run commands in a process that has imported nothing before."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, json.dumps(lines)], capture_output=True, text=True, check=True, timeout=120
+    )
+    return json.loads(done.stdout)
+
+
+def test_wrong_usage_and_help_are_answered_before_anything_is_imported_that_computes(folder):
     iris().to_csv("iris.csv", index=False)
     Path("module.py").write_text("")
-    args, expected = WRONG[name]
-    code, err, imported = imported_by(*args)
-    assert (code, imported) == (expected, [])
-    assert err.strip()
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize("args", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)])
-def test_help_imports_nothing_that_computes(args, folder):
-    assert imported_by(*args)[::2] == (0, [])
+    wrong = imported_by(*(line for line, _ in WRONG.values()))
+    for (name, (_, expected)), (code, err, imported) in zip(WRONG.items(), wrong, strict=True):
+        assert (name, code, imported) == (name, expected, [])
+        assert err.strip()
+        assert "Traceback" not in err
+    for line, (code, _, imported) in zip(HELP, imported_by(*HELP), strict=True):
+        assert (line, code, imported) == (line, 0, [])
 
 
 def test_the_probe_sees_what_a_command_imports(folder):
-    """Otherwise the tests above could not fail."""
+    """Otherwise the test above could not fail."""
     iris().to_csv("iris.csv", index=False)
-    code, _, imported = imported_by("select", "iris.csv", "-o", "few.csv")
-    assert code == 0
+    [[code, _, before], [_, _, imported]] = imported_by(["--help"], ["select", "iris.csv", "-k", "2", "-o", "few.csv"])
+    assert (code, before) == (0, [])
     assert {"numpy", "pandas"} <= set(imported)
 
 
@@ -167,29 +180,28 @@ def test_flags_of_typer_itself_have_no_value(run):
 # Models on standard output and standard input
 
 
-def piped_bytes(*args, **options):
-    return subprocess.run([sys.executable, "-m", "covey", *args], capture_output=True, check=False, **options)
-
-
-def test_a_model_goes_through_a_pipe(run):
+def test_a_model_goes_through_a_pipe(folder):
     iris().to_csv("iris.csv", index=False)
-    assert run("select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m")[0] == 0
-    through = piped_bytes("select", "iris.csv", "-l", "species", "-o", "few2.csv", "-m", "-")
-    assert through.returncode == 0
+    assert run_here(["select", "iris.csv", "-l", "species", "-o", "few.csv", "-m", "m", "-q"])[0] == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "covey", "select", "iris.csv", "-l", "species", "-o", "few2.csv", "-m", "-"],
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == Path("m").read_bytes()
     assert Path("few.csv").read_bytes() == Path("few2.csv").read_bytes()
-    assert b"rows selected" in through.stderr
-    answers = piped_bytes("classify", "iris.csv", "-m", "-", input=through.stdout)
-    assert (answers.returncode, answers.stdout.decode()) == run("classify", "iris.csv", "-m", "m")[:2]
-    shown = piped_bytes("inspect", "-", input=through.stdout)
-    assert (shown.returncode, shown.stdout.decode()) == run("inspect", "m")[:2]
+    assert b"rows selected" in done.stderr
+    for words in (["classify", "iris.csv", "-m"], ["inspect"]):
+        answer = run_here([*words, "m"])
+        assert answer[0] == 0
+        assert run_here([*words, "-"], done.stdout)[:2] == answer[:2]
 
 
 def test_standard_input_that_is_no_model_is_refused_by_name(folder):
     iris().to_csv("iris.csv", index=False)
-    for args in (["inspect", "-"], ["classify", "iris.csv", "-m", "-"]):
-        done = piped_bytes(*args, input=b"no model")
-        assert done.returncode == 1
-        assert "'<stdin>' is no model, but another kind of file" in one_line(done.stderr.decode())
+    for words in (["inspect", "-"], ["classify", "iris.csv", "-m", "-"]):
+        code, _, err = run_here(words, b"no model")
+        assert (code, "is no model, but another kind of file" in one_line(err)) == (1, True)
 
 
 def test_a_model_is_not_written_to_a_terminal(folder):
