@@ -47,9 +47,9 @@ from covey.selectors.saved_state import (
     SELECTOR,
     SHARE,
     TRUTH,
+    Constraint,
     Facts,
     FittedState,
-    Rule,
     n_features,
     n_objects,
     names_fit_features,
@@ -232,11 +232,11 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Transfor
     _fitted_state: ClassVar[FittedState] = {
         "classes_": LABELS,
         "selector_": SELECTOR,
-        "representatives_": Rule(
+        "representatives_": Constraint(
             "an array, a CSR array, a list or MixedRows",
             lambda value: isinstance(value, np.ndarray | sp.csr_array | list | MixedRows),
         ),
-        "_rows": Rule(  # files hold it, although it follows from the selector
+        "_rows": Constraint(  # files hold it, although it follows from the selector
             "the rows of the representatives",
             lambda value: isinstance(value, np.ndarray),
             derive=lambda model: np.sort(model.selector_.sample_indices_),

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 import covey
 from covey.persistence.format import UnknownNameError
 from covey.selectors.base import Selector
-from covey.selectors.saved_state import NOT_SAVED, Rule, check_facts, check_fields, declared, declared_facts
+from covey.selectors.saved_state import NOT_SAVED, Constraint, check_facts, check_fields, declared, declared_facts
 
 MOST_JOBS = 4096
 """No machine has more cores than this, and a file must not be able to start threads or processes without end."""
@@ -86,10 +86,10 @@ def saved_state(estimator: Any) -> dict[str, Any]:
     Raise TypeError if the estimator has an attribute that its class does not declare.
     """
     cls, attributes = type(estimator), vars(estimator)
-    rules = declared(cls)
+    constraints = declared(cls)
     forgotten = sorted(
         name
-        for name in attributes.keys() - rules.keys() - set(cls._get_param_names())
+        for name in attributes.keys() - constraints.keys() - set(cls._get_param_names())
         if not name.startswith(OF_SCIKIT_LEARN)
     )
     if forgotten:
@@ -98,15 +98,17 @@ def saved_state(estimator: Any) -> dict[str, Any]:
             f"missing after loading; delete them before saving; a custom "
             "selector can declare them in _fitted_state."
         )
-    state = {name: value for name, value in attributes.items() if name in saved_rules(cls)}
-    if not any(rules[name].required for name in state):
+    state = {name: value for name, value in attributes.items() if name in saved_constraints(cls)}
+    if not any(constraints[name].required for name in state):
         return {}
-    return state | {name: rule.derive(estimator) for name, rule in rules.items() if rule.derive is not None}
+    return state | {
+        name: constraint.derive(estimator) for name, constraint in constraints.items() if constraint.derive is not None
+    }
 
 
-def saved_rules(cls: Any) -> dict[str, Rule]:
-    """Return the rules of the attributes that files hold."""
-    return {name: rule for name, rule in declared(cls).items() if rule is not NOT_SAVED}
+def saved_constraints(cls: Any) -> dict[str, Constraint]:
+    """Return the constraints of the attributes that files hold."""
+    return {name: constraint for name, constraint in declared(cls).items() if constraint is not NOT_SAVED}
 
 
 def restored(cls: Any, parameters: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
@@ -117,13 +119,13 @@ def restored(cls: Any, parameters: Mapping[str, Any], state: Mapping[str, Any]) 
     estimator = cls(**parameters)
     _check_parameters(estimator)
     if state:
-        rules = saved_rules(cls)
-        values = check_fields(state, rules)
-        vars(estimator).update({name: value for name, value in values.items() if rules[name].derive is None})
+        constraints = saved_constraints(cls)
+        values = check_fields(state, constraints)
+        vars(estimator).update({name: value for name, value in values.items() if constraints[name].derive is None})
         check_facts(estimator, declared_facts(cls))
-        for name, rule in rules.items():
-            if rule.derive is not None and not np.array_equal(values[name], rule.derive(estimator)):
-                raise ValueError(f"{name} must be {rule.words}, got {shown(values[name])}")
+        for name, constraint in constraints.items():
+            if constraint.derive is not None and not np.array_equal(values[name], constraint.derive(estimator)):
+                raise ValueError(f"{name} must be {constraint.words}, got {shown(values[name])}")
         estimator._restore()
     return estimator
 

@@ -17,7 +17,7 @@ from covey.selectors.saved_state import (
     SHARE,
     TABLE,
     TEXT,
-    Rule,
+    Constraint,
     or_none,
 )
 from covey.similarity.inputs import is_missing
@@ -25,9 +25,9 @@ from covey.similarity.kinds.mixed import MISSING, MixedRows
 from covey.similarity.similarity import LARGEST
 
 
-def _array(dtype: Any, n_dimensions: int) -> Rule:
-    """Return the rule of an array of one type of numbers."""
-    return Rule(
+def _array(dtype: Any, n_dimensions: int) -> Constraint:
+    """Return the constraint of an array of one type of numbers."""
+    return Constraint(
         f"an array of {np.dtype(dtype)} of {n_dimensions} dimensions",
         lambda value: isinstance(value, np.ndarray) and value.ndim == n_dimensions and value.dtype == dtype,
         np.ascontiguousarray,
@@ -66,13 +66,15 @@ RECORDS = {
             "codes": _array(np.int32, 2),
             "lowest": _array(np.float64, 1),
             "highest": _array(np.float64, 1),
-            "categories": Rule(
+            "categories": Constraint(
                 "a list of lists of different categories",
                 lambda value: type(value) is list and all(map(_are_categories, value)),
             ),
             "is_number": _array(np.bool_, 1),
             "keys": or_none(
-                Rule("a list of different keys", lambda value: type(value) is list and len(set(value)) == len(value))
+                Constraint(
+                    "a list of different keys", lambda value: type(value) is list and len(set(value)) == len(value)
+                )
             ),
         },
         {
@@ -91,7 +93,7 @@ RECORDS = {
             "n_evaluations": COUNT,
             "method": TEXT,
             "mean_similarity": or_none(NUMBER),
-            "estimated_recall": or_none(Rule("a Recall", lambda value: type(value) is Recall)),
+            "estimated_recall": or_none(Constraint("a Recall", lambda value: type(value) is Recall)),
         }
     ),
     Prototype: Record(PROTOTYPE_FIELDS, PROTOTYPE_FACTS),

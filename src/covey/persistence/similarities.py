@@ -10,15 +10,17 @@ from typing import Any
 
 from covey.persistence.format import UnknownNameError
 from covey.persistence.values import tagged, typed
-from covey.selectors.saved_state import Rule, check_fields
+from covey.selectors.saved_state import Constraint, check_fields
 from covey.similarity.measures import from_distance, resolve, similarity_names
 from covey.similarity.similarity import CONVERSIONS, Similarity
 
 WRAPPING = {
-    "symmetric": Rule("true or false", lambda value: type(value) is bool),
-    "kind": Rule("'objects' or 'batches'", lambda value: value in ("objects", "batches")),
-    "conversion": Rule(f"null or one of {sorted(CONVERSIONS)}", lambda value: value is None or value in CONVERSIONS),
-    "batch_size": Rule("an integer of at least 1", lambda value: type(value) is int and value >= 1),
+    "symmetric": Constraint("true or false", lambda value: type(value) is bool),
+    "kind": Constraint("'objects' or 'batches'", lambda value: value in ("objects", "batches")),
+    "conversion": Constraint(
+        f"null or one of {sorted(CONVERSIONS)}", lambda value: value is None or value in CONVERSIONS
+    ),
+    "batch_size": Constraint("an integer of at least 1", lambda value: type(value) is int and value >= 1),
 }
 """How a function is wrapped: the fields of a `Similarity` but for its function."""
 

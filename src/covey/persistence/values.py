@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.selectors.saved_state import Facts, Rule, check_facts, check_fields
+from covey.selectors.saved_state import Constraint, Facts, check_facts, check_fields
 from covey.similarity.inputs import check_csr
 from covey.similarity.packed_bits import PackedBits
 from covey.storage.archive import read_array
@@ -49,9 +49,9 @@ SPARSE = {
 
 @dataclass(frozen=True)
 class Record:
-    """What files may hold of a dataclass: the rule of each field, and what must be true of the fields together."""
+    """What files may hold of a dataclass: the constraint of each field, and facts about the fields together."""
 
-    fields: Mapping[str, Rule]
+    fields: Mapping[str, Constraint]
     facts: Facts = field(default_factory=dict)
 
 

@@ -31,7 +31,7 @@ from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Selector
 from covey.selectors.cluster import Cluster, Selected
 from covey.selectors.request import Request
-from covey.selectors.saved_state import COUNT, Facts, FittedState, Rule
+from covey.selectors.saved_state import COUNT, Constraint, Facts, FittedState
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.mean import as_threshold, mean_similarity
@@ -222,7 +222,7 @@ class DeltaMedoids(Selector):
     }
     _fitted_state: ClassVar[FittedState] = {
         "n_iter_": COUNT,
-        "stopped_by_": Rule(
+        "stopped_by_": Constraint(
             "a dict of labels and what ended their iterations",
             lambda value: type(value) is dict and {*value.values()} <= STOPPED_BY,
         ),

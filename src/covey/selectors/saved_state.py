@@ -7,11 +7,11 @@ sets:
         _fitted_state = {"n_rounds_": COUNT, "_cache": NOT_SAVED}
         _fitted_facts = {"n_rounds_ must not exceed 9": lambda selector: selector.n_rounds_ <= 9}
 
-`_fitted_state` gives each attribute a `Rule`, or a type that its value must have. `_fitted_facts` says what must be
-true of the attributes together. A class adds to the declarations of its base classes and repeats none of them.
+`_fitted_state` gives each attribute a `Constraint`, or a type that its value must have. `_fitted_facts` says what must
+be true of the attributes together. A class adds to the declarations of its base classes and repeats none of them.
 
 Saving refuses an estimator with an attribute that no class has declared, because the attribute would be missing after
-loading. Loading refuses a value that breaks its rule and a fact that does not hold. So a loaded estimator is as
+loading. Loading refuses a value that breaks its constraint and a fact that does not hold. So a loaded estimator is as
 reliable as a fitted one.
 """
 
@@ -26,7 +26,7 @@ from covey.prototype import Prototype
 
 
 @dataclass(frozen=True)
-class Rule:
+class Constraint:
     """What a value must be.
 
     Attributes
@@ -34,7 +34,7 @@ class Rule:
     words : str
         The text that follows "must be" in an error.
     holds : callable
-        Says whether a value follows the rule.
+        Says whether a value follows the constraint.
     cast : callable
         Turns the value into the type that the code expects.
     required : bool
@@ -50,7 +50,7 @@ class Rule:
     derive: Callable[[Any], Any] | None = None
 
     def check(self, name: str, value: Any) -> Any:
-        """Return the value in the type that the code expects. Raise ValueError if it breaks the rule."""
+        """Return the value in the type that the code expects. Raise ValueError if it breaks the constraint."""
         if not self.holds(value):
             raise ValueError(f"{name} must be {self.words}, got {shown(value)}")
         return self.cast(value)
@@ -59,21 +59,21 @@ class Rule:
 Facts = Mapping[str, Callable[[Any], Any]]
 """Facts in words, and for each a function that says whether it is true of an object."""
 
-FittedState = Mapping[str, Rule | type]
-"""The rule or the type of each attribute that a class declares."""
+FittedState = Mapping[str, Constraint | type]
+"""The constraint or the type of each attribute that a class declares."""
 
 
-def optional(rule: Rule) -> Rule:
-    """Return the same rule for a value that may be missing."""
-    return replace(rule, required=False)
+def optional(constraint: Constraint) -> Constraint:
+    """Return the same constraint for a value that may be missing."""
+    return replace(constraint, required=False)
 
 
-def or_none(rule: Rule) -> Rule:
-    """Return the rule for a value that may also be None."""
-    return Rule(
-        f"{rule.words}, or None",
-        lambda value: value is None or rule.holds(value),
-        lambda value: None if value is None else rule.cast(value),
+def or_none(constraint: Constraint) -> Constraint:
+    """Return the constraint for a value that may also be None."""
+    return Constraint(
+        f"{constraint.words}, or None",
+        lambda value: value is None or constraint.holds(value),
+        lambda value: None if value is None else constraint.cast(value),
     )
 
 
@@ -108,34 +108,36 @@ def _are_rows(least: int) -> Callable[[Any], bool]:
     )
 
 
-NOT_SAVED = Rule("missing in a file", lambda value: False, required=False)
-"""The rule of an attribute that files do not hold, because only `fit` needs it or `_restore` makes it after loading."""
-COUNT = Rule("an integer of at least 0", lambda value: _is_integer(value) and 0 <= value < 2**63, int)
-WIDTH = Rule("an integer of at least 1", lambda value: _is_integer(value) and 1 <= value < 2**63, int)
-NUMBER = Rule("a number", _is_number, float)
-RATE = Rule("a finite number of at least 0", lambda value: _is_number(value) and 0 <= value < np.inf, float)
-SHARE = Rule("a number in [0, 1]", lambda value: _is_number(value) and 0 <= value <= 1, float)
-ROWS = Rule("an array of row numbers", _are_rows(0), lambda value: value.astype(np.intp, copy=False))
-ROWS_OR_NONE = Rule("an array of row numbers or -1", _are_rows(-1), lambda value: value.astype(np.intp, copy=False))
-WEIGHTS = Rule(
+NOT_SAVED = Constraint("missing in a file", lambda value: False, required=False)
+"""The constraint of an attribute that files do not hold: only `fit` needs it, or `_restore` makes it after loading."""
+COUNT = Constraint("an integer of at least 0", lambda value: _is_integer(value) and 0 <= value < 2**63, int)
+WIDTH = Constraint("an integer of at least 1", lambda value: _is_integer(value) and 1 <= value < 2**63, int)
+NUMBER = Constraint("a number", _is_number, float)
+RATE = Constraint("a finite number of at least 0", lambda value: _is_number(value) and 0 <= value < np.inf, float)
+SHARE = Constraint("a number in [0, 1]", lambda value: _is_number(value) and 0 <= value <= 1, float)
+ROWS = Constraint("an array of row numbers", _are_rows(0), lambda value: value.astype(np.intp, copy=False))
+ROWS_OR_NONE = Constraint(
+    "an array of row numbers or -1", _are_rows(-1), lambda value: value.astype(np.intp, copy=False)
+)
+WEIGHTS = Constraint(
     "an array of finite floats of at least 0",
     lambda value: _is_array(value, "f") and _is_wide(value) and np.isfinite(value).all() and value.min(initial=0) >= 0,
     lambda value: value.astype(np.float64, copy=False),
 )
-BARS = Rule(
+BARS = Constraint(
     "an array of numbers below inf",
     lambda value: _is_array(value, "f") and (value < np.inf).all(),
     lambda value: value.astype(np.float64, copy=False),
 )
-LABEL = Rule("hashable", lambda value: hash(value) is not None)
-LABELS = Rule("an array of labels", lambda value: _is_array(value, "biufmMSUO"))
-NAMES = Rule(
+LABEL = Constraint("hashable", lambda value: hash(value) is not None)
+LABELS = Constraint("an array of labels", lambda value: _is_array(value, "biufmMSUO"))
+NAMES = Constraint(
     "an array of strings", lambda value: _is_array(value, "O") and all(type(name) is str for name in value.tolist())
 )
-TRUTH = Rule("true or false", lambda value: type(value) is bool)
-TEXT = Rule("a string", lambda value: type(value) is str)
-TABLE = Rule("an array of two dimensions", lambda value: isinstance(value, np.ndarray) and value.ndim == 2)
-PROTOTYPES = Rule(
+TRUTH = Constraint("true or false", lambda value: type(value) is bool)
+TEXT = Constraint("a string", lambda value: type(value) is str)
+TABLE = Constraint("an array of two dimensions", lambda value: isinstance(value, np.ndarray) and value.ndim == 2)
+PROTOTYPES = Constraint(
     "a dict of labels and their prototypes",
     lambda value: (
         type(value) is dict
@@ -143,7 +145,7 @@ PROTOTYPES = Rule(
         and all(type(prototype) is Prototype and prototype.label == label for label, prototype in value.items())
     ),
 )
-SELECTOR = Rule("a fitted selector", lambda value: hasattr(value, "prototypes_"))
+SELECTOR = Constraint("a fitted selector", lambda value: hasattr(value, "prototypes_"))
 
 FEATURES = {"n_features_in_": optional(WIDTH), "feature_names_in_": optional(NAMES)}
 """The attributes that scikit-learn sets for the columns of X. They are there only if X was a table."""
@@ -154,7 +156,7 @@ def _picks_members(prototype: Prototype) -> Any:
     return once and np.isin(prototype.indices, prototype.members).all()
 
 
-PROTOTYPE_FIELDS: Mapping[str, Rule] = {
+PROTOTYPE_FIELDS: Mapping[str, Constraint] = {
     "label": LABEL,
     "members": ROWS,
     "indices": ROWS,
@@ -167,7 +169,7 @@ PROTOTYPE_FIELDS: Mapping[str, Rule] = {
     "scan_rate": RATE,
     "n_orphans": COUNT,
 }
-"""The rule of each field of a prototype."""
+"""The constraint of each field of a prototype."""
 
 PROTOTYPE_FACTS: Facts = {
     "members must ascend": lambda p: p.members.size > 0 and (np.diff(p.members) > 0).all(),
@@ -180,10 +182,10 @@ PROTOTYPE_FACTS: Facts = {
 """What must be true of the fields of a prototype together."""
 
 
-def declared(cls: type) -> dict[str, Rule]:
-    """Return the rule of each attribute that `fit` may set, as the class and its base classes declare them."""
-    rules: dict[str, Rule | type] = _gathered(cls, "_fitted_state")
-    return {name: rule if isinstance(rule, Rule) else _instance_of(rule) for name, rule in rules.items()}
+def declared(cls: type) -> dict[str, Constraint]:
+    """Return the constraint of each attribute that `fit` may set, as the class and its base classes declare them."""
+    declarations: dict[str, Constraint | type] = _gathered(cls, "_fitted_state")
+    return {name: one if isinstance(one, Constraint) else _instance_of(one) for name, one in declarations.items()}
 
 
 def declared_facts(cls: type) -> Facts:
@@ -196,21 +198,21 @@ def _gathered(cls: type, table: str) -> dict[str, Any]:
     return {key: value for base in reversed(cls.__mro__) for key, value in vars(base).get(table, {}).items()}
 
 
-def _instance_of(kind: type) -> Rule:
-    """Return the rule of a value that must have a type."""
-    return Rule(f"of type {kind.__name__}", lambda value: isinstance(value, kind))
+def _instance_of(kind: type) -> Constraint:
+    """Return the constraint of a value that must have a type."""
+    return Constraint(f"of type {kind.__name__}", lambda value: isinstance(value, kind))
 
 
-def check_fields(values: Mapping[str, Any], rules: Mapping[str, Rule]) -> dict[str, Any]:
+def check_fields(values: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> dict[str, Any]:
     """Return the values in the types that the code expects.
 
-    Raise ValueError if a value has no rule or breaks it, or if a required value is missing.
+    Raise ValueError if a value has no constraint or breaks it, or if a required value is missing.
     """
-    unknown = values.keys() - rules.keys()
-    missing = {name for name, rule in rules.items() if rule.required} - values.keys()
+    unknown = values.keys() - constraints.keys()
+    missing = {name for name, constraint in constraints.items() if constraint.required} - values.keys()
     if unknown or missing:
         raise ValueError(f"keys {shown(sorted(unknown))} are unknown and keys {shown(sorted(missing))} are missing")
-    return {name: rules[name].check(name, value) for name, value in values.items()}
+    return {name: constraints[name].check(name, value) for name, value in values.items()}
 
 
 def check_facts(value: Any, facts: Facts) -> None:
