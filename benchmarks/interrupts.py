@@ -182,7 +182,7 @@ DS3 = {"similarity": "euclidean"}
 PHASES = {
     "forest": Phase("covey.graph.descent:plant_forest", selecting(crs(graph="nn-descent"), rows), 100_000),
     "join": Phase("covey.graph.descent:Descent._join", selecting(crs(graph="nn-descent"), rows), 100_000),
-    "recall": Phase("covey.graph.descent:RandomPairs._draw", selecting(crs(graph="nn-descent"), rows), 30_000),
+    "recall": Phase("covey.graph.recall:RandomPairs._draw", selecting(crs(graph="nn-descent"), rows), 30_000),
     "landmarks": Phase(
         "covey.graph.descent:start_from_landmarks", selecting(crs(graph="nn-descent"), lambda n: rows(n, 512)), 10_000
     ),

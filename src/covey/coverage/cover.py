@@ -185,7 +185,7 @@ def cover(
     >>> covey.cover(graph, size=1).indices, covey.cover(graph, coverage=1, include=[0]).indices
     (array([4]), array([0, 4]))
     """
-    _check_choices(coverage, gain, on_orphan, refine, size)
+    _check_choices(coverage, gain, on_orphan, size, refine=refine)
     edges = edges_of(graph, threshold)
     n = edges.shape[0]
     multiplicity = check_multiplicity(multiplicity, n)
@@ -314,7 +314,7 @@ def _as_cover(picked: Picked, weights: Weights, orphans: Flags) -> Cover:
     return Cover(picked.indices, gains, covered_by, share, int(orphans.sum()), picked.covered_by)
 
 
-def _check_choices(coverage: float, gain: str, on_orphan: str, refine: bool, size: Any) -> None:
+def _check_choices(coverage: float, gain: str, on_orphan: str, size: Any, *, refine: bool) -> None:
     """Raise an error that says what is allowed if one of these is not."""
     check_coverage(coverage)
     if gain not in GAINS:

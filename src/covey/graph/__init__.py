@@ -10,20 +10,21 @@ Threads and blocks of any size give the same graph.
 Data goes through the files in this order:
 
 1. `build.py` is the entrance (`neighbor_graph`). It decides between an exact graph and NN-Descent.
-2. `exact.py` scores all pairs, or those that estimates cannot rule out. `groups.py` does the same for a classifier,
-   which needs the nearest representative of each class, and `sides.py` for sharpening, which needs the nearest ones of
-   an object's own class and of all others. `all_pairs.py` scores all pairs and keeps them.
+2. `exact.py` scores all pairs, or those that estimates cannot rule out. `by_group.py` does the same for a classifier,
+   which needs the nearest representative of each class, and for sharpening, which needs the nearest ones of an object's
+   own class and of all others. `threshold.py` links all pairs that are similar enough (`threshold_graph`).
 3. `descent.py` is NN-Descent. It scores few pairs and finds most neighbors. It uses these files:
 
    - `evaluator.py` scores pairs and offers each score to the lists of both objects.
-   - `met.py` remembers which pairs were considered already.
-   - `landmarks.py` is the first of two ways to start: it predicts similarities from a few landmarks.
-   - `forest.py` is the second: it splits the objects by pivots. `tree.py` holds the splitting that both ways share.
+   - `pair_memory.py` remembers which pairs were considered already.
+   - `starts.py` has two ways to start: from similarities to a few landmarks, or from trees that pivots split.
    - `candidates.py` says which pairs each round considers.
    - `recall.py` estimates from random pairs what share of the true neighbors was found.
 
+   `merge.py` goes on in the same way from the finished graphs of two groups, which two machines have made.
+
 4. `lists.py` holds the neighbor lists while they are being filled. All files above write into them.
 5. `graph.py` is the result (`NeighborGraph`), checked and read-only. It also reads graphs that were made elsewhere.
-6. `clustering.py` finds clusters of objects without labels in such a graph: groups with many links among them
-   (`communities.py`), or dense places (`density.py`), by links that weigh what edges are worth (`links.py`).
+   `checkpointing.py` writes a finished graph to a checkpoint.
+6. `clusters/` finds clusters of objects without labels in such a graph.
 """

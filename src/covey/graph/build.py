@@ -4,9 +4,8 @@
 2. Choose the method, if the caller leaves it open (`choose_method`).
 3. Let the method fill neighbor lists, and turn them into a `NeighborGraph` (`build`).
 
-A selector that also needs the mean similarity gets both at once (`graph_and_mean`).
-
-A finished graph in a checkpoint.
+A selector that also needs the mean similarity gets both at once (`graph_and_mean`). A finished graph is kept in a
+checkpoint, if there is one (`checkpointing.py`).
 """
 
 from collections.abc import Mapping
@@ -14,20 +13,17 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from covey.arrays import Integers
+from covey.graph.checkpointing import made_once
 from covey.graph.descent import SMALLEST_LIST, NNDescent, descend
 from covey.graph.exact import nearest_others
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.lists import NeighborLists
-from covey.graph.recall import Recall
 from covey.runtime.parameters import RUNNING, generator
 from covey.runtime.progress import progress
 from covey.similarity.calls.failures import OnError
-from covey.similarity.checkpoint import Checkpoint
-from covey.similarity.collection import Collection
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.mean import FEW_PAIRS, mean_of_all, mean_similarity
 from covey.similarity.measures import resolve
@@ -35,58 +31,6 @@ from covey.similarity.run import CONSTRAINTS, Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 from covey.similarity.types import Objects, SparseMatrix
-from covey.storage.serialization import build as build_value
-from covey.storage.serialization import deserialize, serialize
-
-FINISHED = "neighbor graph"
-"""The name of the result."""
-WRITTEN = ("indices", "similarities", "n_evaluations", "method", "mean_similarity", "estimated_recall")
-"""The fields of a graph that are written."""
-
-
-def write_graph(checkpoint: Checkpoint, graph: NeighborGraph) -> None:
-    """Write a graph to the checkpoint."""
-    written = {name: getattr(graph, name) for name in WRITTEN}
-    checkpoint.finish(FINISHED, serialize(written))
-
-
-def read_graph(checkpoint: Checkpoint, n: int, k: int, method: str) -> NeighborGraph:
-    """Read the graph of n objects with k neighbors each that this method has made. It has saved all evaluations."""
-    try:
-        record = deserialize(checkpoint.results[FINISHED])
-        mean = record["mean_similarity"]
-        n_evaluations = checkpoint.n_saved = _checked_count(record["n_evaluations"])
-        graph = NeighborGraph(
-            build_value(NDArray[Any], record["indices"]),
-            build_value(NDArray[Any], record["similarities"]),
-            n_evaluations,
-            method=method,
-            mean_similarity=None if mean is None else float(mean),
-            estimated_recall=build_value(Recall | None, record["estimated_recall"]),
-            checkpoint=checkpoint.report(),
-        )
-        if record["method"] != method or graph.indices.shape != (n, min(k, n - 1)):
-            raise ValueError("it was made in another way, or of other objects")
-        _check_order(graph)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise checkpoint.damaged("its neighbor graph cannot be true") from error
-    return graph
-
-
-def _checked_count(value: Any) -> int:
-    """Return a number of evaluations. Raise ValueError if it cannot be one."""
-    if type(value) is not int or not 0 <= value < 2**63:
-        raise ValueError("the number of evaluations must be an integer of at least 0")
-    return value
-
-
-def _check_order(graph: NeighborGraph) -> None:
-    """Raise ValueError unless each list has distinct others, and the most similar ones first."""
-    itself = np.arange(graph.n_objects, dtype=graph.indices.dtype)[:, None]
-    listed = np.sort(np.hstack([graph.indices, itself]), axis=1)
-    if listed.min() < 0 or (np.diff(listed, axis=1) == 0).any() or (np.diff(graph.similarities, axis=1) > 0).any():
-        raise ValueError("a list of neighbors is not in order")
-
 
 EXACT_UP_TO = 30
 """With method "auto", the graph is exact for up to this many objects per neighbor, that is for n <= 30 k. NN-Descent
@@ -163,37 +107,29 @@ def neighbor_graph(
     {'cat': 'cart', 'cart': 'cat', 'care': 'cart', 'dog': 'dodge', 'dodge': 'lodge', 'lodge': 'dodge'}
     """
     check_n_neighbors(n_neighbors)
-    options = _checked(RUNNING, n_jobs=n_jobs, verbose=verbose)
+    running = _checked(RUNNING, n_jobs=n_jobs, verbose=verbose)
     care = _checked(CONSTRAINTS, checkpoint=checkpoint, on_error=on_error, timeout=timeout)
     with collect(X, resolve(similarity)).open_run(**care) as collection:
-        return _kept_or_made(collection, n_neighbors, method, random_state, options, verbose > 0)
+        space, run = collection.space(n_jobs), collection.run
+        chosen = choose_method(method, space, n_neighbors)
+        rng = generator(run.seed(random_state))
+
+        def make() -> NeighborGraph:
+            with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
+                bar.watch(lambda: (space.n_done(), space.n_expected))
+                return build(space, n_neighbors, chosen, rng)
+
+        parameters = {"n_neighbors": n_neighbors, "random_state": random_state, **running, **_parameters(chosen)}
+        shape = len(collection), min(n_neighbors, len(collection) - 1)
+        graph = made_once(make, collection.finished_parts(parameters), shape, parameters["method"])
+        report = None if run.checkpoint is None else run.checkpoint.report()
+        return replace(graph, checkpoint=report, n_failed=0 if run.failures is None else run.failures.n)
 
 
 def _checked(constraints: Mapping[str, Any], **options: Any) -> dict[str, Any]:
     """Return options, or raise an error that names the first that must not have its value."""
     validate_parameter_constraints(constraints, options, "neighbor_graph")
     return options
-
-
-def _kept_or_made(
-    collection: Collection, k: int, method: Method, random_state: Any, options: dict[str, Any], shown: bool
-) -> NeighborGraph:
-    """Return the graph that the checkpoint of a collection holds, or make it. Progress may be shown."""
-    space = collection.space(options["n_jobs"])
-    method = choose_method(method, space, k)
-    rng = generator(collection.run.seed(random_state))
-    parameters = {"n_neighbors": k, "random_state": random_state, **options, **_parameters(method)}
-    kept = collection.finished_parts(parameters)
-    if kept is not None and FINISHED in kept.results:
-        return read_graph(kept, len(collection), k, parameters["method"])
-    with progress("neighbor graph", None, "evaluations", shown=shown) as bar:
-        bar.watch(lambda: (space.n_done(), space.n_expected))
-        graph = build(space, k, method, rng)
-    if kept is not None:
-        write_graph(kept, graph)
-    checkpoint, failures = collection.run.checkpoint, collection.run.failures
-    report = None if checkpoint is None else checkpoint.report()
-    return replace(graph, checkpoint=report, n_failed=0 if failures is None else failures.n)
 
 
 def _parameters(method: Method) -> dict[str, Any]:

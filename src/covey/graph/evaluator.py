@@ -38,7 +38,7 @@ class Evaluator:
         self.space = space
         self.lists = NeighborLists.empty(space.n_left, size)
         self._bounds = bounds
-        self.met = pair_set(space.n_left, space.cheap) if met is None else met
+        self.met = pair_set(space.n_left, cheap=space.cheap) if met is None else met
         self._lock = threading.Lock()
 
     @property

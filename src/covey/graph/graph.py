@@ -1,6 +1,6 @@
 """The result of this stage: a neighbor graph, made here or read from a sparse matrix that was made elsewhere.
 
-A graph that was made elsewhere, cut down to one cluster.
+A graph that was made elsewhere can be cut down to one cluster (`edges_among`).
 """
 
 from dataclasses import dataclass

@@ -64,7 +64,7 @@ class PairSet(ABC):
         return np.zeros(self._starts.size // 64 + 1, dtype=np.uint64), self._starts
 
 
-def pair_set(n: int, cheap: bool) -> PairSet:
+def pair_set(n: int, *, cheap: bool) -> PairSet:
     """The kind of memory that suits n objects; `cheap` says that a score takes no longer than looking a pair up."""
     if n <= BITMAP_LIMIT:
         return BitmapPairs(n)

@@ -1,4 +1,6 @@
-"""A start for NN-Descent from landmarks: similarities to a few objects predict the similarities of all pairs.
+"""The two ways in which NN-Descent starts: from landmarks where they predict neighbors well, else from a forest.
+
+`start_from_landmarks` predicts the similarities of all pairs from those to a few objects, the *landmarks*.
 
 1. Probe: score a few landmarks against a few objects, and predict some of the scores from the others. If that explains
    next to nothing, give up on landmarks.
@@ -15,21 +17,15 @@
 Estimates only choose which pairs are scored first. Lists hold nothing but scores, and NN-Descent goes on from them as
 from any other start.
 
-Splitting objects into a balanced binary tree.
-
-Each node is halved at the median of its members' *preferences*: numbers that say how much a member prefers the first
-half. Whoever grows a tree supplies them; for a pivot tree, they are differences of similarities to two pivots.
-
-The pivot forest: a start for NN-Descent that needs nothing but a similarity.
-
-A tree is grown as follows:
+`plant_forest` needs nothing but a similarity. It grows pivot trees:
 
 1. Draw two members p and q of a node as pivots, and score every member x against both.
 2. Split the node at the median of s(x, p) - s(x, q), the *preference* of x for p. Members of equal preference are split
    at random, so that two trees rarely part the same objects.
 3. Go on until all nodes are small (leaves). In each leaf, score all pairs.
 
-This takes about two evaluations per object and level, and per object half as many as a leaf has members.
+This takes about two evaluations per object and level, and per object half as many as a leaf has members. The splitting
+itself (`grow`) only needs preferences, so that the trial of landmarks uses it, too.
 """
 
 import math

@@ -35,7 +35,7 @@ ROUNDING = 1e-12
 off by a share of 1e-16."""
 
 
-class Found(NamedTuple):
+class Pairs(NamedTuple):
     """Pairs and their similarities s(i, j)."""
 
     i: Indices
@@ -133,7 +133,7 @@ def edges_above(space: Space, threshold: float, scored: ScoredPairs | None = Non
     hurdle = space.estimate_of(threshold) if space.screened else None
     known = None if scored is None else np.sort(_codes(space.n_left, scored.i, scored.j))
 
-    def search(tile: tuple[int, int]) -> Found:
+    def search(tile: tuple[int, int]) -> Pairs:
         rows, columns = (slice(start, min(start + step, space.n_left)) for start in tile)
         if hurdle is not None:
             return _screened(space, rows, columns, hurdle, threshold)
@@ -142,17 +142,17 @@ def edges_above(space: Space, threshold: float, scored: ScoredPairs | None = Non
             codes = _codes(space.n_left, i, j)
             new = known[np.minimum(np.searchsorted(known, codes), known.size - 1)] != codes
             i, j = i[new], j[new]
-        return _kept(i, j, space.score(i, j), threshold)
+        return _reaching(i, j, space.score(i, j), threshold)
 
-    found = list(space.executor.run(search, tiles, products=True))
+    parts = list(space.executor.run(search, tiles, products=True))
     if scored is not None:
-        found.append(_kept(scored.i, scored.j, scored.forward, threshold))
+        parts.append(_reaching(scored.i, scored.j, scored.forward, threshold))
         if not space.symmetric:
-            found.append(_kept(scored.j, scored.i, scored.backward, threshold))
-    return _edges(space.n_left, found, space.symmetric)
+            parts.append(_reaching(scored.j, scored.i, scored.backward, threshold))
+    return _edges(space.n_left, parts, symmetric=space.symmetric)
 
 
-def _screened(space: Space, rows: slice, columns: slice, hurdle: float, threshold: float) -> Found:
+def _screened(space: Space, rows: slice, columns: slice, hurdle: float, threshold: float) -> Pairs:
     """Return the pairs of a tile that reach the threshold; only those whose estimates are near it are scored."""
     estimates = space.estimates(rows, columns)
     rounding = ROUNDING * abs(hurdle) if math.isfinite(hurdle) else 0.0
@@ -163,18 +163,18 @@ def _screened(space: Space, rows: slice, columns: slice, hurdle: float, threshol
     space.count(n_pairs_of_tile(space, estimates, diagonal=rows == columns))
     i, j = (side.astype(np.int32) for side in np.nonzero(close))
     i, j = i + np.int32(rows.start), j + np.int32(columns.start)
-    return _kept(i, j, space.score(i, j, counted=False), threshold)
+    return _reaching(i, j, space.score(i, j, counted=False), threshold)
 
 
-def _off_diagonal(n: int, upper: bool) -> NDArray[np.bool_]:
+def _off_diagonal(n: int, *, upper: bool) -> NDArray[np.bool_]:
     """Return which entries of a square tile on the diagonal are pairs of different objects, each once if `upper`."""
     return np.triu(np.ones((n, n), dtype=bool), k=1) if upper else ~np.eye(n, dtype=bool)
 
 
-def _kept(i: Indices, j: Indices, similarities: Floats, threshold: float) -> Found:
+def _reaching(i: Indices, j: Indices, similarities: Floats, threshold: float) -> Pairs:
     """Return the pairs whose similarities reach the threshold."""
-    kept = similarities >= threshold
-    return Found(i[kept], j[kept], similarities[kept])
+    reaching = similarities >= threshold
+    return Pairs(i[reaching], j[reaching], similarities[reaching])
 
 
 def _codes(n: int, i: Indices, j: Indices) -> Integers:
@@ -182,10 +182,10 @@ def _codes(n: int, i: Indices, j: Indices) -> Integers:
     return np.minimum(i, j).astype(np.int64) * n + np.maximum(i, j)
 
 
-def _edges(n: int, found: list[Found], symmetric: bool) -> sp.csr_array:
+def _edges(n: int, parts: list[Pairs], *, symmetric: bool) -> sp.csr_array:
     """Return a CSR array of the pairs, in both directions if the space is symmetric, with sorted columns."""
-    i, j, similarities = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    found.clear()  # their memory is needed for what follows
+    i, j, similarities = (np.concatenate(part) for part in zip(*parts, strict=True))
+    parts.clear()  # their memory is needed for what follows
     if symmetric:
         i, j, similarities = np.append(i, j), np.append(j, i), np.append(similarities, similarities)
     edges: Any = sp.coo_array((similarities, (i, j)), shape=(n, n)).tocsr()

@@ -78,6 +78,7 @@ def mean_similarity(
     space: Space,
     multiplicity: Integers,
     rng: np.random.Generator,
+    *,
     n_sampled: int = SAMPLED_PAIRS,
     counted: bool = True,
 ) -> tuple[Homogeneity, ScoredPairs | None]:
@@ -99,7 +100,7 @@ def mean_similarity(
         counts = multiplicity[pairs.i] * multiplicity[pairs.j]
         mean = mean_of_all(space, multiplicity, total_of((pairs.forward + pairs.backward) / 2, counts))
         return Homogeneity(mean, 0.0, space.n_evaluations - before), pairs
-    pairs, similarities = _sample(space, multiplicity, draw_pairs(n, n_sampled, rng), counted)
+    pairs, similarities = _sample(space, multiplicity, draw_pairs(n, n_sampled, rng), counted=counted)
     # Pairs are drawn without replacement, so that the error shrinks to 0 as the sample approaches all pairs.
     error = float(similarities.std(ddof=1) * np.sqrt((1 - n_sampled / n_pairs) / n_sampled))
     return Homogeneity(float(similarities.mean()), error, space.n_evaluations - before), pairs
@@ -124,7 +125,7 @@ def mean_of_all(space: Space, multiplicity: Integers, total: Total) -> float:
 
 
 def _sample(
-    space: Space, multiplicity: Integers, drawn: tuple[Indices, Indices], counted: bool
+    space: Space, multiplicity: Integers, drawn: tuple[Indices, Indices], *, counted: bool
 ) -> tuple[ScoredPairs, Floats]:
     """Score pairs that were drawn among all members, copies included.
 
