@@ -54,7 +54,7 @@ def checkpointed(select: Select, checkpoint: Checkpoint, details: Any) -> Select
             selected = from_bytes(checkpoint.results[name], cluster, details)
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise checkpoint.damaged("a finished cluster cannot be true") from error
-        checkpoint.n_saved += selected.prototype.n_evaluations
+        checkpoint.count(saved=selected.prototype.n_evaluations)
         return selected
 
     return select_once

@@ -167,6 +167,12 @@ class Checkpoint:
             self.path, self.n_saved, n_new, self.n_evaluated - n_new, self.n_asked_again, self._keys.size + n_new
         )
 
+    def count(self, *, saved: int = 0, evaluated: int = 0, asked_again: int = 0) -> None:
+        """Add to the numbers of the report."""
+        self.n_saved += saved
+        self.n_evaluated += evaluated
+        self.n_asked_again += asked_again
+
     def admit(self, hashes: Hashes) -> Integers:
         """Return the numbers of objects, given the hashes of their contents. New objects are added to the file.
 
@@ -202,7 +208,7 @@ class Checkpoint:
         pairs["similarity"] = values
         self._journal.append(PAIRS, pairs.tobytes())
         self._new.append(keys)
-        self.n_evaluated += keys.size
+        self.count(evaluated=keys.size)
 
     def sample(self, most: int, numbers: Integers) -> tuple[Keys, Floats]:
         """Return some of the kept pairs of these objects that have not failed: the first, the last, and others between

@@ -166,7 +166,7 @@ class CachedSpace(WrappedSpace):
     def score_again(self, i: Indices, j: Indices) -> Floats:
         scores = self._space.score_again(self._left[i], self._right[j])
         if self._file is not None:
-            self._file.n_evaluated += i.size
+            self._file.count(evaluated=i.size)
         self.count(i.size)
         return scores
 
@@ -218,7 +218,7 @@ class CachedSpace(WrappedSpace):
                 known &= ~failed  # these failed in a run that went on in spite of it; perhaps they do not any more
             elif failed.any():
                 self.run.failures.note_stored(int(failed.sum()))
-            self._file.n_saved += int(known.sum())
+            self._file.count(saved=int(known.sum()))
         return values, known
 
     def _put_together(self, answers: Iterable[tuple[Part, int]], n: int, *, counted: bool = True) -> Floats:
@@ -240,7 +240,7 @@ def _check_values(collection: Collection, checkpoint: Checkpoint, numbers: Integ
     position[numbers] = np.arange(numbers.size)
     i, j = (position[number] for number in numbers_in(keys))
     now = collection.against(collection).score_or_nan(i, j)
-    checkpoint.n_asked_again += i.size
+    checkpoint.count(asked_again=i.size)
     now = np.where(np.isnan(now), before, now)  # a failure, in spite of which the work goes on, is not another value
     differ = differing(before, now)
     if differ.size:
