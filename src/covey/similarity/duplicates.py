@@ -160,18 +160,18 @@ def _distinct_hashes(hashes: Hashes) -> Distinct:
     return _in_order(first, kind)
 
 
-def _verified(found: Distinct, equal: Callable[[Positions, Positions], Flags]) -> Distinct:
+def _verified(grouped: Distinct, equal: Callable[[Positions, Positions], Flags]) -> Distinct:
     """Separate objects that have the hash of the first object of their kind without being equal to it.
 
     Each of them becomes a kind of its own.
     """
-    if found.first.size == found.kind.size:
-        return found
-    later = np.setdiff1d(np.arange(found.kind.size), found.first, assume_unique=True)
-    wrong = later[~equal(later, found.first[found.kind[later]])]
-    kind = found.kind.copy()
-    kind[wrong] = found.first.size + np.arange(wrong.size)
-    return _in_order(np.concatenate([found.first, wrong]), kind)
+    if grouped.first.size == grouped.kind.size:
+        return grouped
+    later = np.setdiff1d(np.arange(grouped.kind.size), grouped.first, assume_unique=True)
+    wrong = later[~equal(later, grouped.first[grouped.kind[later]])]
+    kind = grouped.kind.copy()
+    kind[wrong] = grouped.first.size + np.arange(wrong.size)
+    return _in_order(np.concatenate([grouped.first, wrong]), kind)
 
 
 def _distinct_keys(keys: list[Any]) -> Distinct:

@@ -1,7 +1,9 @@
-"""Objects as bytes that depend on nothing but their content.
+"""Hashes of objects and fingerprints of data and code, which depend on nothing but content.
 
-Equal objects have equal bytes in every process and on every machine. Python's own `hash` cannot be used for this: that
-of a string changes from process to process, and so does the order in which a set lists its elements.
+A run that goes on with what an earlier run has stored compares them, so that it never mixes the results of different
+data or of different similarities. Objects are written as bytes first. Equal objects have equal bytes in every process
+and on every machine. Python's own `hash` cannot be used for this: that of a string changes from process to process, and
+so does the order in which a set lists its elements.
 
 - Numbers are written as fractions, so that 1, 1.0 and True have the same bytes if types do not matter.
 - Lists, tuples, sets and dicts are written part by part. Sets and dicts are sorted by the bytes of their parts.

@@ -428,8 +428,8 @@ def similarity_names() -> list[str]:
 
 def is_precomputed(similarity: Any) -> bool:
     """Say whether the ``similarity`` that a user has passed makes X a matrix of similarities or distances."""
-    found = NAMED.get(similarity) if isinstance(similarity, str) else similarity
-    return isinstance(found, Similarity) and found.kind == "matrix"
+    named = NAMED.get(similarity) if isinstance(similarity, str) else similarity
+    return isinstance(named, Similarity) and named.kind == "matrix"
 
 
 def resolve(similarity: Any) -> Similarity:

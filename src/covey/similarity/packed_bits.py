@@ -43,8 +43,8 @@ class PackedBits(np.ndarray[Any, np.dtype[Any]]):
         from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
         from rdkit.DataStructs import BitVectToBinaryText
 
-        found = GetMorganGenerator(radius=2, fpSize=2048).GetFingerprints(molecules)
-        X = covey.PackedBits([np.frombuffer(BitVectToBinaryText(each), dtype=np.uint8) for each in found])
+        fingerprints = GetMorganGenerator(radius=2, fpSize=2048).GetFingerprints(molecules)
+        X = covey.PackedBits([np.frombuffer(BitVectToBinaryText(each), dtype=np.uint8) for each in fingerprints])
 
     Examples
     --------

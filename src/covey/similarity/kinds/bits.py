@@ -271,9 +271,9 @@ class BitCollection(RowCollection):
         return cls(similarity, PackedBits(check_rows(X, estimator)), given=X)
 
     def space_of_queries(self, X: Any, estimator: Any = None, n_jobs: int | None = None) -> RowSpace:
-        found, wanted = getattr(check_input(X), "dtype", type(X).__name__), self.objects.dtype
-        if found != wanted:
-            raise TypeError(f"X must hold packed bits of type {wanted}, as the X passed to fit, got {found}.")
+        given, wanted = getattr(check_input(X), "dtype", type(X).__name__), self.objects.dtype
+        if given != wanted:
+            raise TypeError(f"X must hold packed bits of type {wanted}, as the X passed to fit, got {given}.")
         queries = BitRows(PackedBits(check_rows(X, estimator, compared=True)))
         return RowSpace(self.similarity, self._measure, queries, self._rows, n_jobs)
 
