@@ -324,8 +324,3 @@ def _join(parts: list[Any]) -> Any:
     if isinstance(parts[0], list):
         return list(chain.from_iterable(parts))
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
-
-
-def some(objects: Any, positions: Positions | Indices) -> Any:
-    """Return the objects at these positions in the same plain form."""
-    return [objects[position] for position in positions] if isinstance(objects, list) else objects[positions]

@@ -2,8 +2,8 @@
 
 A `Caller` calls the function and checks its values. If something goes wrong, its error names the two objects, or it
 notes what has happened and goes on. What it has evaluated before an error is handed on ahead of the error. A caller can
-be sent to other processes, which `answer` by it. A `FunctionSpace` decides in which process a caller works, and turns
-values into similarities.
+be sent to other processes, which `answer` by it. They import this module and hence neither numba nor scikit-learn, so
+that they start soon. A `FunctionSpace` decides in which process a caller works, and turns values into similarities.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,6 @@ import numpy as np
 from covey.arrays import Floats, Indices, Positions
 from covey.runtime.workers import Outcome, attempt
 from covey.similarity.calls.failures import MOST_EXAMPLES
-from covey.similarity.collection import some
 from covey.similarity.similarity import LARGEST, Similarity
 
 Part = tuple[Floats, list[str]]
@@ -318,6 +317,11 @@ def _up_to_failure(values: Iterable[float]) -> tuple[Floats, BaseException | Non
     except BaseException as error:
         return np.frombuffer(had), error
     return np.frombuffer(had), None
+
+
+def some(objects: Any, positions: Positions | Indices) -> Any:
+    """Return the objects at these positions in the same plain form."""
+    return [objects[position] for position in positions] if isinstance(objects, list) else objects[positions]
 
 
 def _brief(error: BaseException) -> str:

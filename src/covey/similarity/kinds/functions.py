@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Hashes, Indices, Positions
 from covey.runtime.interruptible import Steps
-from covey.similarity.calls.callers import BatchCaller, Caller, CompiledCaller, PairCaller
+from covey.similarity.calls.callers import BatchCaller, Caller, CompiledCaller, PairCaller, some
 from covey.similarity.calls.pool import Pool
 from covey.similarity.calls.spot_check import watch
 from covey.similarity.calls.timeouts import TimedPool
 from covey.similarity.checkpoint import Checkpoint
-from covey.similarity.collection import Collection, some
+from covey.similarity.collection import Collection
 from covey.similarity.duplicates import Distinct, distinct_objects, distinct_rows, row_hashes
 from covey.similarity.fingerprint import object_hashes
 from covey.similarity.frames import dicts, is_frame, is_numeric

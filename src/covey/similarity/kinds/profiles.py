@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Hashes, Positions
-from covey.similarity.collection import Collection, Representatives, some
+from covey.similarity.calls.callers import some
+from covey.similarity.collection import Collection, Representatives
 from covey.similarity.duplicates import Distinct, distinct_rows, row_hashes
 from covey.similarity.fingerprint import key_hashes
 from covey.similarity.inputs import check_domain, check_input, check_same_kind, nothing_in_common

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from covey.arrays import Floats, Hashes, Indices, Positions
 from covey.runtime.interruptible import in_steps
 from covey.runtime.libraries import require
-from covey.similarity.collection import Collection, some
+from covey.similarity.calls.callers import some
+from covey.similarity.collection import Collection
 from covey.similarity.duplicates import Distinct, distinct_objects
 from covey.similarity.fingerprint import string_hashes
 from covey.similarity.frames import is_frame
