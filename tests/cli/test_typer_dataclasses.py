@@ -11,11 +11,12 @@ from typing import Annotated
 import pytest
 
 from covey.cli.app import app
+from covey.cli.errors import MisuseError
 from covey.cli.files.formats import Format
 from covey.cli.files.reading import READERS
 from covey.cli.files.writing import FILE_WRITERS, MATRIX_WRITERS, TEXT_WRITERS
 from covey.cli.options import Source
-from covey.cli.typer_dataclasses import argument, command, option, typer, words
+from covey.cli.typer_dataclasses import argument, command, option, part, typer, words
 from covey.similarity.measures import similarity_names
 
 
@@ -51,6 +52,35 @@ def test_values_are_turned_back_into_what_the_user_has_typed():
     assert words(More("a b", 3, False)) == ["a b"]
     assert words(More("a", 2, True)) == ["a", "--often", "2", "--loud"]
     assert words(Source("x.txt", form=Format.csv, label="kind")) == ["x.txt", "--format", "csv", "--label", "kind"]
+
+
+def test_a_part_of_the_options_is_that_of_a_base_class():
+    assert part(More("a", 2, True), Given) == Given("a", 2)
+
+
+def test_a_value_is_read_before_the_command_sees_it_and_refused_by_the_name_of_its_option():
+    def even(number: int) -> str:
+        if number % 2:
+            raise ValueError(f"must be even, got {number}.")
+        return "even"
+
+    @dataclass(frozen=True)
+    class Read:
+        number: Annotated[str | None, option("--number", "-n", what="A number.", read=even)] = None
+
+    seen = []
+
+    def take(options: Read) -> None:
+        seen.append(options)
+
+    take.__annotations__["options"] = Read
+    [parameter] = inspect.signature(command(take, lambda options: None)).parameters.values()
+    declared = parameter.annotation.__metadata__[0]
+    assert parameter.annotation.__origin__ == int | None
+    assert declared.metavar == "<number>"
+    assert [declared.callback(value) for value in (None, 4)] == [None, "even"]
+    with pytest.raises(MisuseError, match="--number must be even, got 3"):
+        declared.callback(3)
 
 
 def test_commands_show_shared_options_with_the_same_words_and_defaults():
