@@ -39,7 +39,7 @@ PACKAGES = {
     "coverage": ["tests/coverage", "tests/test_kernels.py", "tests/test_numerics.py"],
     "selectors": ["tests/selectors", "tests/test_kernels.py", "tests/test_numerics.py"],
     "persistence": ["tests/persistence"],
-    "classifier": ["tests/test_classifier.py", "tests/test_rejection.py", "tests/test_features.py"],
+    "classifier": ["tests/test_classifier.py", "tests/test_rejection.py"],
 }
 """The folders and modules of covey in which mistakes are made, and the tests of each."""
 CLASSIFIER = ("classifier", "rejection", "features", "explanation")
