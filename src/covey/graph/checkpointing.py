@@ -37,7 +37,7 @@ def made_once(
         _check_order(graph)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise checkpoint.damaged("its neighbor graph cannot be true") from error
-    checkpoint.n_saved = graph.n_evaluations
+    checkpoint.count(saved=graph.n_evaluations)
     return graph
 
 

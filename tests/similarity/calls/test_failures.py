@@ -2,7 +2,6 @@
 
 import glob
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,44 +19,27 @@ from covey.similarity.calls import pool
 from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import resolve
 from covey.similarity.run import Run
+from tests.similarity.calls.failing import (
+    ODD,
+    always_text,
+    as_distance,
+    dies,
+    hangs,
+    hangs_in_a_batch,
+    hangs_without_letting_go,
+    is_odd,
+    nearness,
+    raises,
+    raises_in_a_batch,
+    returns,
+    slowly_made,
+    stops,
+)
 
 pytestmark = pytest.mark.processes
 
 N = 60
 X = np.random.default_rng(0).permutation(N).tolist()
-ODD = {(3, 7), (4, 9), (20, 21)}
-
-
-def nearness(a, b):
-    return 1 / (1 + abs(a - b))
-
-
-def is_odd(a, b):
-    return (min(a, b), max(a, b)) in ODD
-
-
-def raises(a, b):
-    if is_odd(a, b):
-        raise ValueError("no such service\nand more")
-    return nearness(a, b)
-
-
-def stops(a, b):
-    if is_odd(a, b):
-        raise StopIteration
-    return nearness(a, b)
-
-
-def returns(value):
-    return lambda a, b: value if is_odd(a, b) else nearness(a, b)
-
-
-def raises_in_a_batch(A, B):
-    return np.array([raises(a, b) for a, b in zip(A, B, strict=True)])
-
-
-def as_distance(a, b):
-    return -1.0 if is_odd(a, b) else abs(a - b)
 
 
 @numba.njit
@@ -155,10 +137,6 @@ def test_a_function_that_always_fails_ends_the_fit_soon(n_jobs, timeout):
         covey.CRS(4, similarity=always_text, on_error="lowest", timeout=timeout, n_jobs=n_jobs).fit(X)
 
 
-def always_text(a, b):
-    return "0.3"
-
-
 def test_at_most_five_failures_are_described():
     _, [message] = fitted("exact", X, similarity=lambda a, b: nearness(a, b) if a % 2 else 1 / 0, on_error="lowest")
     assert message.count("raised ZeroDivisionError") == 5
@@ -214,34 +192,6 @@ def test_other_values_are_refused(wrong):
 
 
 # What hangs
-
-
-def hangs(a, b):
-    if is_odd(a, b):
-        time.sleep(3600)
-    return nearness(a, b)
-
-
-def hangs_without_letting_go(a, b):
-    """A regular expression that takes for ever, in C, without releasing the interpreter lock."""
-    import re
-
-    if is_odd(a, b):
-        re.match(r"(a|aa)+$", "a" * 60 + "b")
-    return nearness(a, b)
-
-
-def dies(a, b):
-    if is_odd(a, b):
-        os.kill(os.getpid(), signal.SIGSEGV)
-    return nearness(a, b)
-
-
-def hangs_in_a_batch(A, B):
-    return np.array([hangs(a, b) for a, b in zip(A, B, strict=True)])
-
-
-hangs_in_a_batch.trusted = True  # no pair is asked again to check the function, which would hang, too
 
 
 FEW = [number for number in X if number < 20]
@@ -303,11 +253,6 @@ def test_time_does_not_count_while_a_process_gets_ready():
             return nearness(a, b)
 
     assert covey.CRS(4, similarity=Heavy(), timeout=0.5).fit(X[:20]).sample_indices_.size
-
-
-def slowly_made():
-    time.sleep(1)
-    return nearness
 
 
 def test_what_cannot_be_sent_cannot_be_timed():
