@@ -89,7 +89,7 @@ def test_numbers_keep_their_type_and_never_become_objects(run, form, monkeypatch
         for name in ("__iter__", "tolist", "map"):  # the ways to objects of Python
             patch.setattr(pd.arrays.ArrowExtensionArray, name, not_of_lists(name))
         recipe = choose(block, Source("v", label="species"))
-        assert not recipe.lacking(block).rows.any()
+        assert not recipe.gaps(block).rows.any()
         found = recipe.objects(block)
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, VECTORS)

@@ -57,12 +57,12 @@ def classify(options: ClassifyOptions) -> None:
 def _load_model(options: ClassifyOptions) -> "Model":
     """Return the model, set to answer as the options say."""
     from covey.cli.model_file import read_model
-    from covey.cli.objects.missing import as_asked
+    from covey.cli.objects.missing import with_missing
     from covey.persistence.loading import ModelFile
     from covey.rejection import missing_bars
 
     model = read_model(name_of(options.model), ModelFile(bytes_in(options.model)), options.similarity)
-    model = replace(model, recipe=as_asked(model.recipe, options.missing, options.model))
+    model = replace(model, recipe=with_missing(model.recipe, options.missing, options.model))
     classifier = model.classifier
     selector, classes = classifier.selector_, classifier.classes_
     running: dict[str, Any] = {"n_jobs": options.n_jobs, "verbose": 0}
@@ -89,7 +89,7 @@ def _answer_all(options: ClassifyOptions, model: "Model", examiner: "Examiner") 
     Where no scores are going to be read, none are counted.
     """
     from covey.cli.files.writing import writer
-    from covey.cli.objects.missing import answered
+    from covey.cli.objects.missing import without_gaps
 
     scores_are_read = options.verbose or options.scores is not None
     n_rows, n_unknown, likely = 0, 0, None
@@ -99,7 +99,7 @@ def _answer_all(options: ClassifyOptions, model: "Model", examiner: "Examiner") 
         progress("classifying", None, "rows", shown=options.verbose) as bar,
     ):
         bar.watch(lambda: (n_rows, likely))
-        for block in answered(_blocks(options, model), model.recipe, options.missing):
+        for block in without_gaps(_blocks(options, model), model.recipe, options.missing):
             answers = answer(model, block, options.unknown)
             if scores_are_read:
                 examiner.add(block, answers["covey_label"])

@@ -17,7 +17,7 @@ from covey.cli.files.parquet import parts_of
 from covey.cli.files.reading import read
 from covey.cli.objects.infer import choose
 from covey.cli.objects.lint import warn_of_labels
-from covey.cli.objects.missing import settled
+from covey.cli.objects.missing import apply_missing
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Source
 from covey.displays.cards import Card
@@ -96,7 +96,7 @@ def prepare(block: Block, source: Source, *, verbose: bool, aside: Sequence[str]
     """Make labelled objects of rows, and `warn` of what most likely is not meant about them."""
     recipe = choose(block, source, aside=aside)
     similarity = recipe.function()
-    block, recipe = settled(block, recipe, source.missing)
+    block, recipe = apply_missing(block, recipe, source.missing)
     with about(block.path):
         recipe, objects = recipe.learn(recipe.objects(block), verbose=verbose)
     if warn:

@@ -1,4 +1,4 @@
-"""What is done about rows in which a value is missing: they are refused, left out, or filled."""
+"""`--missing`: rows in which a value is missing are refused, left out, or filled."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -16,22 +16,22 @@ from covey.runtime.wording import agreeing, several
 logger = logging.getLogger("covey")
 
 
-def settled(block: Block, recipe: Recipe, missing: Missing | None) -> tuple[Block, Recipe]:
-    """Return the rows that are left, and the recipe that fills their gaps, as the user wants it."""
+def apply_missing(block: Block, recipe: Recipe, missing: Missing | None) -> tuple[Block, Recipe]:
+    """Apply `--missing` to rows to select from: return the rows that are left, and the recipe that fills their gaps."""
     if missing is Missing.drop:
-        return _without_gaps(block, recipe), recipe
+        return _drop_gaps(block, recipe), recipe
     if missing is Missing.mean:
-        filling = recipe.filling(sums_of(block, recipe.settings.numbers))
+        filled = recipe.with_means(sums_of(block, recipe.settings.numbers))
         gaps = gaps_of(block, recipe.settings.numbers)
         if gaps.where.any():
             logger.warning("%s; they are filled with the mean of their column.", gaps.described())
-        return block, filling
+        return block, filled
     return block, recipe
 
 
-def _without_gaps(block: Block, recipe: Recipe) -> Block:
+def _drop_gaps(block: Block, recipe: Recipe) -> Block:
     """Return the rows in which nothing is missing, not even the label."""
-    gaps = recipe.lacking(block)
+    gaps = recipe.gaps(block)
     label = recipe.settings.label
     if label is not None and block.frame is not None:
         gaps = gaps.with_column(label, strings_missing(block, label, empty=False))
@@ -52,14 +52,14 @@ def _without_gaps(block: Block, recipe: Recipe) -> Block:
     return block.take(np.flatnonzero(~gaps.rows))
 
 
-def answered(blocks: Iterable[Block], recipe: Recipe, missing: Missing | None) -> Iterator[Block]:
-    """Yield the rows that are to be classified; how many were left out is said in the end."""
+def without_gaps(blocks: Iterable[Block], recipe: Recipe, missing: Missing | None) -> Iterator[Block]:
+    """Yield the rows to classify: with `--missing drop` those without gaps, and a warning counts the others."""
     n_left_out = 0
     for block in blocks:
         if missing is not Missing.drop:
             yield block
             continue
-        lacking = recipe.lacking(block).rows
+        lacking = recipe.gaps(block).rows
         n_left_out += int(lacking.sum())
         if not lacking.any():
             yield block
@@ -74,8 +74,8 @@ def answered(blocks: Iterable[Block], recipe: Recipe, missing: Missing | None) -
         )
 
 
-def as_asked(recipe: Recipe, missing: Missing | None, path: str) -> Recipe:
-    """Return the recipe of a model as it is to be used now: it fills gaps unless the user wants an error."""
+def with_missing(recipe: Recipe, missing: Missing | None, path: str) -> Recipe:
+    """Apply `--missing` to the recipe of a model: keep its fill values (default, mean) or drop them (error, drop)."""
     if missing is Missing.mean and recipe.settings.means is None:
         raise MisuseError(f"{path} knows no means to fill in; make it by covey select --missing mean.")
     if missing in (None, Missing.mean) or recipe.settings.means is None:

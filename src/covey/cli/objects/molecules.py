@@ -39,7 +39,7 @@ class MoleculeRecipe(Recipe):
             )
         return bits
 
-    def lacking(self, block: Block) -> Gaps:
+    def gaps(self, block: Block) -> Gaps:
         """Return where no molecule is that RDKit can read."""
         (name,) = self.columns
         gaps = strings_missing(block, name, empty=False)

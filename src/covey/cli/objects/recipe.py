@@ -124,7 +124,7 @@ class Recipe(ABC):
         require_columns(block.frame, self.columns, block.path)
         return self.from_table(block)
 
-    def lacking(self, block: Block) -> Gaps:
+    def gaps(self, block: Block) -> Gaps:
         """Return where something is missing that objects are made of."""
         found = gaps_of(block, self.settings.numbers)
         for name in self.columns:
@@ -132,7 +132,7 @@ class Recipe(ABC):
                 found = found.with_column(name, strings_missing(block, name, empty=self.takes_empty))
         return found
 
-    def filling(self, sums: NDArray[np.float64]) -> "Recipe":
+    def with_means(self, sums: NDArray[np.float64]) -> "Recipe":
         """Return the recipe that fills missing numbers with the means of columns, whose sums and sizes are known."""
         raise MisuseError("--missing mean is for columns of numbers; pass --missing drop instead.")
 

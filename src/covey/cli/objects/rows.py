@@ -43,7 +43,7 @@ SCALES_ITSELF = "--similarity gower divides each column of numbers by its range 
 class RowRecipe(Recipe):
     """Objects that are made of several columns."""
 
-    def filling(self, sums: NDArray[np.float64]) -> Recipe:
+    def with_means(self, sums: NDArray[np.float64]) -> Recipe:
         return type(self)(replace(self.settings, means=means_of(sums, self.settings.numbers)))
 
     def described(self) -> str:
@@ -132,17 +132,17 @@ class VectorRecipe(NumberRecipe):
     def from_table(self, block: Block) -> Any:
         return self.from_matrix(vectors_of(block, self.columns[0]))
 
-    def lacking(self, block: Block) -> Gaps:
+    def gaps(self, block: Block) -> Gaps:
         column = column_of(block.frame, self.columns[0])
         if not is_nested(column.dtype):
-            return super().lacking(block)
+            return super().gaps(block)
         # A million lists must not become objects of Python, as strings do.
         return gaps_of(block, []).with_column(self.columns[0], np.asarray(column.isna().to_numpy(dtype=bool)))
 
     def unreadable(self) -> Sequence[str]:
         return self.columns
 
-    def filling(self, sums: NDArray[np.float64]) -> Recipe:
+    def with_means(self, sums: NDArray[np.float64]) -> Recipe:
         raise MisuseError("--missing mean is for columns of numbers, not for lists; pass --missing drop instead.")
 
     def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:
@@ -179,7 +179,7 @@ class TableRecipe(RowRecipe):
         }
         return require("pandas", "cli").DataFrame(columns)
 
-    def filling(self, sums: NDArray[np.float64]) -> Recipe:
+    def with_means(self, sums: NDArray[np.float64]) -> Recipe:
         raise MisuseError("--similarity gower skips missing values; leave out --missing mean.")
 
     def must_learn(self, *, scale: bool) -> bool:
@@ -222,10 +222,10 @@ class MatrixRecipe(Recipe):
             )
         return self, objects
 
-    def lacking(self, block: Block) -> Gaps:
+    def gaps(self, block: Block) -> Gaps:
         raise MisuseError(f"--missing is not for {self.noun} of all objects to all objects; leave it out.")
 
-    def filling(self, sums: NDArray[np.float64]) -> Recipe:
+    def with_means(self, sums: NDArray[np.float64]) -> Recipe:
         raise MisuseError(f"--missing is not for {self.noun} of all objects to all objects; leave it out.")
 
     def function(self) -> Any:

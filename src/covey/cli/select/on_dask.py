@@ -159,7 +159,7 @@ class PartedTable:
 
         recipe = choose(first, source, survey)
         if source.missing is Missing.mean:
-            recipe = recipe.filling(sum(self._from_all("taking means", _sums, recipe)))
+            recipe = recipe.with_means(sum(self._from_all("taking means", _sums, recipe)))
         warn_of_labels(labels_of(first, recipe))
         recipe.warn(recipe.objects(first), asked_for=source.feature_names, scaled=source.scale)
         if not recipe.must_learn(scale=source.scale):
