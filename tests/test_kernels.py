@@ -27,8 +27,8 @@ from covey.similarity import bounds, duplicates, hash_table, sums
 from covey.similarity import kernels as _kernels
 from covey.similarity import kernels as prefetch
 from covey.similarity.kinds.mixed import gower_means
-from tests.graph.test_clustering import move_case
-from tests.graph.test_small_clusters import condense_case, joining_case
+from tests.graph.clusters.test_communities import move_case
+from tests.graph.clusters.test_density import condense_case, joining_case
 from tests.selectors.ds3_cases import (
     admm_case,
     closing_case,

@@ -1,13 +1,15 @@
 """Random objects of several kinds, in groups of 1 to 40, whose clusters must keep what `covey.find_clusters` promises.
 
 Rows are grouped in space, profiles and sets share no key with those of other groups, strings have other letters, and
-similarities of one kind have ties everywhere. Some objects are copies of others.
+similarities of one kind have ties everywhere. Some objects are copies of others. Every tenth case is a mixture of
+normal distributions, whose groups must not be mixed if they lie 10 standard deviations apart.
 """
 
 import numpy as np
 
 import covey
 from tests.attack._outcomes import FaultError, sentence, tally
+from tests.graph.clusters.mixtures import mixture
 
 KINDS = ("rows", "profiles", "sets", "strings", "ties", "function")
 
@@ -19,6 +21,8 @@ def attack(rng, n_cases):
 
 def case(rng):
     """Find clusters of random objects, and check what is promised about them."""
+    if rng.random() < 0.1:
+        return mixture_case(rng)
     kind = str(rng.choice(KINDS))
     sizes = rng.integers(1, 41, int(rng.integers(1, 6)))
     X, groups, similarity, joins_across = draw(rng, kind, sizes)
@@ -42,6 +46,17 @@ def case(rng):
     if not same(found, again):
         raise FaultError("another answer with two jobs", lines)
     return f"right, {kind}, {asked if isinstance(asked, str) else 'a number'}"
+
+
+def mixture_case(rng):
+    """Find clusters of a mixture, which must not mix what lies 10 standard deviations apart."""
+    seed, number = int(rng.integers(1 << 31)), rng.random() < 0.3
+    one = mixture(seed)
+    asked = int(one.groups.max()) + 1 if number else str(rng.choice(["auto", "hdbscan"]))
+    labels = covey.find_clusters(one.X, asked, "euclidean").labels
+    if one.n_mixed(labels):
+        raise FaultError("a cluster mixes what lies apart", f"mixture {seed} {asked}", labels.tolist())
+    return f"right, mixture, {'a number' if number else asked}"
 
 
 def draw(rng, kind, sizes):

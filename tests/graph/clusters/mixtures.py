@@ -7,7 +7,6 @@ from scipy.sparse.csgraph import connected_components
 
 APART = 10
 """Groups whose centers are this many standard deviations apart, or more, must never be mixed."""
-N_MIXTURES = 300
 
 
 @dataclass(frozen=True)
