@@ -19,7 +19,7 @@ There are two stores. They differ in what is counted:
 What covey computes itself is not cached: computing it again takes less time than looking it up.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -157,11 +157,10 @@ class CachedSpace(WrappedSpace):
         return self._space.with_itself()[self._left]
 
     def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
-        for part, _ in self._answers(self._left[i], self._right[j]):
-            yield part
+        return self._parts(self._left[i], self._right[j], counted=False)
 
     def score_or_nan(self, i: Indices, j: Indices, *, counted: bool = True) -> Floats:
-        return self._put_together(self._answers(self._left[i], self._right[j]), i.size, counted=counted)
+        return self.joined(self._parts(self._left[i], self._right[j], counted=counted), i.size, counted=False)
 
     def score_again(self, i: Indices, j: Indices) -> Floats:
         scores = self._space.score_again(self._left[i], self._right[j])
@@ -172,7 +171,8 @@ class CachedSpace(WrappedSpace):
 
     def score_backward(self, i: Indices, j: Indices) -> Floats:
         if self._file is not None:
-            return self._put_together(self._answers(self._right[j], self._left[i], backward=True), i.size)
+            backward = self._parts(self._right[j], self._left[i], counted=True, backward=True)
+            return self.joined(backward, i.size, counted=False)
         scores = self._space.score_backward(self._left[i], self._right[j])
         self.count(i.size)
         return scores
@@ -180,14 +180,16 @@ class CachedSpace(WrappedSpace):
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         return self.score_or_nan(i, j, counted=False)
 
-    def _answers(self, a: Indices, b: Indices, *, backward: bool = False) -> Iterator[tuple[Part, int]]:
-        """Yield the similarities of pairs of positions, and how many evaluations each part counts for."""
+    def _parts(self, a: Indices, b: Indices, *, counted: bool, backward: bool = False) -> Iterator[Part]:
+        """Yield the similarities of pairs of positions, and count those that count as evaluations."""
         keys = self._keys(a, b)
         if backward and self._unordered:
             keys = swapped(keys)  # a pair is stored from the lower to the higher number, so that this key is free
         values, known = self._look_up(keys)
         if known.any():
-            yield (np.flatnonzero(known), values[known]), 0 if self._file is None else int(known.sum())
+            yield np.flatnonzero(known), values[known]
+            if counted and self._file is not None:
+                self.count(int(known.sum()))
         missing, repeated = np.flatnonzero(~known), np.empty(0, dtype=np.intp)
         if self._file is None:
             _, first = np.unique(keys[missing], return_index=True)
@@ -199,9 +201,11 @@ class CachedSpace(WrappedSpace):
         if missing.size:
             for where, part in self._space.parts(a[missing], b[missing]):
                 self._store.store(keys[missing[where]], part)
-                yield (missing[where], part), part.size
+                yield missing[where], part
+                if counted:
+                    self.count(part.size)
         if repeated.size:
-            yield (repeated, self._store.look_up(keys[repeated])[0]), 0
+            yield repeated, self._store.look_up(keys[repeated])[0]
 
     def _keys(self, a: Indices, b: Indices) -> Keys:
         first, second = self._numbers[a], self._numbers[b]
@@ -220,15 +224,6 @@ class CachedSpace(WrappedSpace):
                 self.run.failures.note_stored(int(failed.sum()))
             self._file.count(saved=int(known.sum()))
         return values, known
-
-    def _put_together(self, answers: Iterable[tuple[Part, int]], n: int, *, counted: bool = True) -> Floats:
-        """Return the similarities of n pairs, and count each part when it is there."""
-        values = np.empty(n)
-        for (where, part), n_evaluations in answers:
-            values[where] = part
-            if counted and n_evaluations:
-                self.count(n_evaluations)
-        return values
 
 
 def _check_values(collection: Collection, checkpoint: Checkpoint, numbers: Integers) -> None:
