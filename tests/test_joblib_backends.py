@@ -23,7 +23,7 @@ from covey.exceptions import UnpicklableSimilarityWarning
 from covey.runtime.executor import n_threads, reaches_other_machines
 from covey.runtime.workers import Shared
 from covey.similarity.calls import pool
-from tests.persistence.test_persistence import letters
+from tests.forms import letters
 from tests.similarity.calls.test_pool import FailsWhenReadError, HoldsALockError, locked, words
 
 distributed = pytest.importorskip("distributed", reason="needs a Dask cluster, which the extra dask installs")

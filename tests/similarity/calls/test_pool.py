@@ -17,8 +17,7 @@ import covey
 from covey.exceptions import UnpicklableSimilarityWarning
 from covey.runtime.executor import Executor
 from covey.similarity.calls import pool
-from tests.forms import space_of
-from tests.persistence.test_persistence import WORDS, letters
+from tests.forms import WORDS, letters, space_of
 
 pytestmark = pytest.mark.processes
 
@@ -92,8 +91,8 @@ def test_errors_come_back_with_their_cause_and_place(eager):
 
 
 def test_prediction_uses_processes_too(eager):
-    model = covey.NearestPrototypeClassifier(covey.CRS(2, similarity=letters, n_jobs=2)).fit(WORDS, np.arange(9) // 3)
-    alone = covey.NearestPrototypeClassifier(covey.CRS(2, similarity=letters)).fit(WORDS, np.arange(9) // 3)
+    model = covey.NearestPrototypeClassifier(covey.CRS(2, similarity=letters, n_jobs=2)).fit(WORDS, np.arange(12) // 4)
+    alone = covey.NearestPrototypeClassifier(covey.CRS(2, similarity=letters)).fit(WORDS, np.arange(12) // 4)
     assert model.predict(words(50)).tolist() == alone.predict(words(50)).tolist()
 
 
