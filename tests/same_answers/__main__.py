@@ -123,6 +123,8 @@ def differing(old, new, path=""):
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for at, (a, b) in enumerate(zip(old, new, strict=True)):
             yield from differing(a, b, f"{path}[{at}]")
+    elif isinstance(old, list) and isinstance(new, list):
+        yield path, ([part for part in old if part not in new], [part for part in new if part not in old])
     elif old != new:
         yield path, (old, new)
 
