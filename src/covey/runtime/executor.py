@@ -105,7 +105,7 @@ class Executor:
         most = self._n_threads()
         if most == 1:
             return [_run_next(function, task) for task in tasks]
-        team = _Team(function, list(tasks), products)
+        team = _Team(function, list(tasks), products=products)
         try:
             team.work(most)
         except BaseException:
@@ -143,7 +143,7 @@ class _Team(Generic[Task, Result]):
     for matrix products, is done in these threads.
     """
 
-    def __init__(self, function: Callable[[Task], Result], tasks: list[Task], products: bool) -> None:
+    def __init__(self, function: Callable[[Task], Result], tasks: list[Task], *, products: bool) -> None:
         self._function, self._products = function, products
         self._waiting = deque(enumerate(tasks))
         self._results: dict[int, Result] = {}
