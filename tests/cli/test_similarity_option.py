@@ -1,13 +1,12 @@
 """Functions of the user's own, named by their file: found from any folder, sent to processes, refused in words."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from covey.cli.similarity_option import function_of, is_same
-from tests.cli.commands import iris, one_line
+from tests.cli.commands import iris, one_line, piped, run_here
 
 NEAR = "def near(a, b):\n    return 1 / (1 + abs(a['petal_length'] - b['petal_length']))\n"
 
@@ -85,13 +84,12 @@ def test_other_processes_find_the_file_and_what_lies_beside_it(folder):
     written("code/own_helper.py", HELPER)
     Path("pids").mkdir()
     Path("t.csv").write_text("a\n" + "\n".join(map(str, range(60))) + "\n")
-    command = [sys.executable, "-m", "covey", "select", "t.csv", "-s", "code/own_slow.py:slow"]
-    one, two = (
-        subprocess.run([*command, "-j", n, "-o", f"{n}.csv"], capture_output=True, text=True, check=True)
-        for n in ("1", "2")
-    )
-    assert one.stderr == two.stderr
-    assert "cannot be sent" not in two.stderr
+    words = ["select", "t.csv", "-s", "code/own_slow.py:slow"]
+    code, _, err = run_here([*words, "-j", "1", "-o", "1.csv"])
+    assert code == 0
+    two = piped(*words, "-j", "2", "-o", "2.csv")
+    assert (two.returncode, two.stderr) == (0, err)
+    assert "cannot be sent" not in err
     assert Path("1.csv").read_text() == Path("2.csv").read_text()
     assert len(list(Path("pids").iterdir())) > 2  # the two commands themselves, and workers of the second one
 

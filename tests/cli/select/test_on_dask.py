@@ -383,7 +383,7 @@ def test_a_local_cluster_is_started_and_closed(folder, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(covey.__file__).parents[1]))  # a relative path would lead elsewhere
     paths = write_parts(iris(), [0, 40, 90, 150])
     assert run_here(["select", "one.parquet", "-l", "species", "-o", "one.csv"])[0] == 0
-    done = piped("select", *paths, "-l", "species", "--dask", "local", "-o", "few.csv")
+    done = piped("select", *paths, "-l", "species", "--dask", "local", "-j", "1", "-o", "few.csv")
     assert done.returncode == 0
     assert Path("few.csv").read_bytes() == Path("one.csv").read_bytes()
     compared, selected = done.stderr.splitlines()
