@@ -32,8 +32,8 @@ FORMAT = 2
 """The version of the files. It is part of the manifest, so that files of another version are refused."""
 
 
-class Checkpoint:
-    """Remembers nothing: every task is run. `FolderCheckpoint` remembers finished tasks."""
+class TaskCache:
+    """Keeps no results: every task is run. `FolderCheckpoint` keeps those of finished tasks."""
 
     def submit(self, engine: Engine, name: str, kind: type, function: Callable[..., Any], *args: Any) -> Any:
         """Submit a counted task whose result is a dataclass of type `kind`, or the reading of this result."""
@@ -44,15 +44,15 @@ class Checkpoint:
         return False
 
 
-class FolderCheckpoint(Checkpoint):
-    """Remembers finished tasks in a folder.
+class FolderCheckpoint(TaskCache):
+    """Keeps the results of finished tasks in a folder.
 
     Parameters
     ----------
     url : str
         The folder: a path, or anything that fsspec understands. It is made if it is not there.
     manifest : dict
-        What the results depend on, as texts and numbers. A folder with another manifest is refused.
+        What the results depend on, as strings and numbers. A folder with another manifest is refused.
     """
 
     def __init__(self, url: str, manifest: Mapping[str, Any]) -> None:
@@ -64,11 +64,11 @@ class FolderCheckpoint(Checkpoint):
             files.makedirs(folder, exist_ok=True)
             files.invalidate_cache()  # workers, or other runs, have written files since this process last looked
             try:
-                self._found = {name.rsplit("/", 1)[-1] for name in files.ls(folder, detail=False)}
+                self._names = {name.rsplit("/", 1)[-1] for name in files.ls(folder, detail=False)}
             except FileNotFoundError:  # in a store of objects such as S3, there is no folder without files
-                self._found = set()
+                self._names = set()
         made = {"format": FORMAT, **manifest}
-        if MANIFEST in self._found:
+        if MANIFEST in self._names:
             _check_manifest(url, read_manifest(url) or {}, made)
         else:
             _write(url, MANIFEST, json.dumps({**made, CHECKSUM: _checksum(made)}, indent=1).encode())
@@ -87,7 +87,7 @@ class FolderCheckpoint(Checkpoint):
         return engine.submit_counted(name, partial(_run_and_keep, self._url, _file(name), function), *args)
 
     def is_restored(self, name: str) -> bool:
-        return _file(name) in self._found
+        return _file(name) in self._names
 
 
 def absolute(url: str | os.PathLike[str]) -> str:
@@ -125,14 +125,14 @@ def _damaged_manifest(url: str) -> FileFormatError:
     )
 
 
-def _check_manifest(url: str, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+def _check_manifest(url: str, actual: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
     """Refuse a folder that belongs to another run, and say in what the two differ."""
-    different = [name for name in expected if found.get(name) != expected[name]]
+    different = [name for name in expected if actual.get(name) != expected[name]]
     if different:
         name = different[0]
         raise ValueError(
             f"checkpoint must be of the same run, but {url!r} was made with another {name}: it has "
-            f"{found.get(name)!r} and this run {expected[name]!r}; choose another folder, or remove that one."
+            f"{actual.get(name)!r} and this run {expected[name]!r}; choose another folder, or remove that one."
         )
 
 

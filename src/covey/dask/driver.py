@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from covey.arrays import Integers
-from covey.dask.checkpoint import Checkpoint, FolderCheckpoint, absolute, read_manifest
+from covey.dask.checkpoint import FolderCheckpoint, TaskCache, absolute, read_manifest
 from covey.dask.engine import Engine, lazy_rows
 from covey.dask.inputs import LabelledParts, read
 from covey.dask.large import LargeCluster, fit_large, n_evaluations_of_all
@@ -90,7 +90,7 @@ class Job:
         The label of each cluster.
     generators : list of numpy.random.Generator
         Draws the random numbers of each cluster.
-    checkpoint : Checkpoint
+    checkpoint : TaskCache
         Keeps finished tasks.
     pieces : dict
         Futures of what each part has for a pack or a shard.
@@ -101,7 +101,7 @@ class Job:
     plan: Plan
     labels: Sequence[Hashable]
     generators: list[np.random.Generator]
-    checkpoint: Checkpoint
+    checkpoint: TaskCache
     pieces: dict[PieceKey, list[Any]]
 
 
@@ -190,13 +190,13 @@ def _check_refinable(selector: CRS, plan: Plan, labels: Sequence[Hashable], size
 
 def _open_checkpoint(
     engine: Engine, url: Path, parts: LabelledParts, selector: CRS, shard_size: int
-) -> tuple[Checkpoint, Any]:
+) -> tuple[TaskCache, Any]:
     """Return the checkpoint of a fit and its random state.
 
     A fit without a seed takes the seed of the checkpoint, so that it can go on.
     """
     if url is None:
-        return Checkpoint(), selector.random_state
+        return TaskCache(), selector.random_state
     url, random_state = absolute(url), selector.random_state
     if random_state is None:
         stored = (read_manifest(url) or {}).get("seed")

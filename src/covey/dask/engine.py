@@ -73,9 +73,9 @@ class Engine:
     def __exit__(self, kind: Any, *error: Any) -> None:
         self._bar.__exit__(kind, *error)
         if kind is None and self._n_counted:
-            told = [tuple(event) for _, event in self.client.get_events(f"{self._topic}-told") or ()]
-            if told:
-                name, message = min(told)
+            messages = [tuple(event) for _, event in self.client.get_events(f"{self._topic}-warnings") or ()]
+            if messages:
+                name, message = min(messages)
                 warnings.warn(message, getattr(exceptions, name), stacklevel=2)
         if kind is not None:
             # The method `cancel` of the client would also cancel tasks that depend on these and whose futures are gone
@@ -99,7 +99,7 @@ class Engine:
 
         The reports show afterwards how many evaluations were repeated because a worker was lost.
         """
-        topics = f"{self._topic}-{self._n_counted // REPORTS}", f"{self._topic}-told"
+        topics = f"{self._topic}-{self._n_counted // REPORTS}", f"{self._topic}-warnings"
         self._n_counted += 1
         return self.submit(name, partial(_counted, topics, function), *args)
 
@@ -147,11 +147,11 @@ def _same(value: Any) -> Any:
 
 
 def _counted(topics: tuple[str, str], function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function in a worker, and report the evaluations of its result, and what the user has to be told."""
-    worker, (counted, told) = require("distributed", "dask").get_worker(), topics
-    with heard_by(lambda category, message: worker.log_event(told, (category.__name__, message))):
+    """Call a function in a worker, and report the evaluations of its result, and its warnings."""
+    worker, (counts, messages) = require("distributed", "dask").get_worker(), topics
+    with heard_by(lambda category, message: worker.log_event(messages, (category.__name__, message))):
         result = function(*args)
-    worker.log_event(counted, int(result.n_evaluations))
+    worker.log_event(counts, int(result.n_evaluations))
     return result
 
 
@@ -163,7 +163,7 @@ def watched(space: Space) -> Space:
     distributed = require("distributed", "dask")
     try:
         worker = distributed.get_worker()
-    except ValueError:  # this process is no worker
+    except ValueError:  # this process is not a worker
         return space
     key = worker.get_current_task()
 

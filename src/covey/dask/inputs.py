@@ -95,9 +95,7 @@ def delayed_parts(X: Any) -> list[Any]:
     if hasattr(X, "rechunk"):  # a dask array: a part needs all columns of its rows
         X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
         return list(X.to_delayed().ravel())
-    if hasattr(
-        X, "simplify"
-    ):  # a dataframe: columns that nobody needs are not read, and the parts stay as they are cut
+    if hasattr(X, "simplify"):  # a dataframe: columns that are not needed are not read; the parts stay as they are cut
         return list(X.simplify().to_delayed(optimize_graph=False))
     if hasattr(X, "to_delayed"):
         return list(X.to_delayed())
@@ -184,13 +182,13 @@ def _labelled(
         engine.submit("labels", part_labels, part, number, fact.n)
         for number, (part, fact) in enumerate(zip(given, facts, strict=True))
     ]
-    found = engine.gather("reading labels", [engine.submit("label counts", count_labels, part) for part in checked])
-    values = [value for counter in found for value in counter]
+    counters = engine.gather("reading labels", [engine.submit("label counts", count_labels, part) for part in checked])
+    values = [value for counter in counters for value in counter]
     everything = np.fromiter(values, dtype=object, count=len(values))
     labels = [label for label, _ in clusters(everything, everything.size)]
     number_of = {label: number for number, label in enumerate(labels)}
-    counts = np.zeros((len(found), len(labels)), dtype=np.int64)
-    for part, counter in enumerate(found):
+    counts = np.zeros((len(counters), len(labels)), dtype=np.int64)
+    for part, counter in enumerate(counters):
         for label, n in counter.items():
             counts[part, number_of[label]] = n
     codes = [engine.submit("codes", label_codes, part, number_of) for part in checked]

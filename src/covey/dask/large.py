@@ -5,7 +5,7 @@
 2. The edges change places: those that lead to a range of rows come together (`coverage/shards.py`).
 3. The driver picks representatives in rounds (`coverage/shards.py`). It holds one bit for each row of X, and what it
    knows about representatives.
-4. Which representative covers which member is worked out on the workers, and stays there until somebody asks.
+4. Which representative covers which member is worked out on the workers, and stays there until it is computed.
 
 The tasks are in `shards.py`.
 """
@@ -20,7 +20,7 @@ import numpy as np
 
 from covey.arrays import Integers
 from covey.coverage.shards import Bits, Facts, Proposal, RowCover, Scale, cover_in_rounds, join_pieces, propose
-from covey.dask.checkpoint import Checkpoint
+from covey.dask.checkpoint import TaskCache
 from covey.dask.engine import Engine, lazy_rows
 from covey.dask.prototype import DistributedPrototype
 from covey.dask.shards import (
@@ -72,7 +72,7 @@ class FittedLargeCluster:
 
 
 def fit_large(
-    engine: Engine, cluster: LargeCluster, selector: CRS, rng: np.random.Generator, checkpoint: Checkpoint
+    engine: Engine, cluster: LargeCluster, selector: CRS, rng: np.random.Generator, checkpoint: TaskCache
 ) -> FittedLargeCluster:
     """Select the representatives of a large cluster."""
     n_ranges = len(cluster.shards)
@@ -134,7 +134,7 @@ def _graph(
     shards: list[Any],
     how: GraphParameters,
     rng: np.random.Generator,
-    checkpoint: Checkpoint,
+    checkpoint: TaskCache,
 ) -> tuple[list[Any], list[Means], dict[str, int]]:
     """Return the lists of each shard as futures, the means over their pairs, and the evaluations of each task."""
     seeds = iter(rng.spawn(len(shards) + len(shards) * (len(shards) - 1) // 2))
@@ -152,8 +152,8 @@ def _graph(
         for shard, side in ((s, "left"), (t, "right")):  # only one side of a merge has to travel to each shard
             links[shard] = engine.submit("fold", fold, links[shard], engine.submit(side, getattr, merged, side))
         facts.append(engine.submit("evaluations", means_and_count, merged))
-    found = engine.gather(f"neighbor graph of {cluster.label!r}", facts)
-    return links, [means for means, _ in found if means], dict(zip(names, (n for _, n in found), strict=True))
+    gathered = engine.gather(f"neighbor graph of {cluster.label!r}", facts)
+    return links, [means for means, _ in gathered if means], dict(zip(names, (n for _, n in gathered), strict=True))
 
 
 def cover_shards(
@@ -184,11 +184,11 @@ def cover_shards(
 
     def ask(covered: Bits, scale: Scale, budgets: Sequence[int]) -> list[Proposal]:
         bits = engine.submit_value("covered", covered)
-        asked = [
+        proposals = [
             engine.submit("propose", propose, shard, bits, scale, budget)
             for (shard, _), budget in zip(filled, budgets, strict=True)
         ]
-        return engine.gather(title, asked)
+        return engine.gather(title, proposals)
 
     return cover_in_rounds(ask, [fact for _, fact in filled], n_rows, selector.coverage, selector.gain)
 

@@ -1,7 +1,7 @@
 """What the workers do with the shards of a large cluster, and the neighbor lists of their objects.
 
 An object belongs to the shard that a hash of its content says. Equal objects therefore meet in one shard, where they
-are merged into one, and the shards are random samples of the cluster, in whatever order the data came.
+are merged into one, and the shards are random samples of the cluster, for any order of the data.
 
 Objects are called by their rows in X everywhere outside a task. Within a task they are numbered in the order of their
 rows, so that the order of neighbors of equal similarity is the same everywhere.
@@ -138,13 +138,13 @@ def shortened(links: Links, k: int) -> Links:
     return replace(links, neighbors=links.neighbors[:, :k], similarities=links.similarities[:, :k])
 
 
-def fold(links: Links, found: Links) -> Links:
+def fold(links: Links, others: Links) -> Links:
     """Offer what a merge has found for a shard to the lists of that shard, and keep the best."""
     lists = NeighborLists.empty(*links.neighbors.shape)
     lists.indices[:], lists.similarities[:] = links.neighbors, links.similarities
-    listed = found.neighbors >= 0
+    listed = others.neighbors >= 0
     objects = np.repeat(np.arange(len(links.rows), dtype=np.int32), listed.sum(axis=1))
-    lists.offer(objects, found.neighbors[listed], found.similarities[listed])
+    lists.offer(objects, others.neighbors[listed], others.similarities[listed])
     return replace(links, neighbors=lists.indices, similarities=lists.similarities)
 
 
@@ -275,8 +275,8 @@ def _exact(union: Collection, on_right: Flags, both: NeighborLists, how: GraphPa
     sides = [np.flatnonzero(~on_right), np.flatnonzero(on_right)]
     left, right = (union.take(side) for side in sides)
     spaces = watched(left.against(right, how.n_jobs)), watched(right.against(left, how.n_jobs))
-    found = nearest_across(*spaces, how.length, symmetric=union.similarity.symmetric)
-    for own, others, lists in zip(sides, sides[::-1], found, strict=True):
+    both_ways = nearest_across(*spaces, how.length, symmetric=union.similarity.symmetric)
+    for own, others, lists in zip(sides, sides[::-1], both_ways, strict=True):
         i = np.repeat(own.astype(np.int32), lists.indices.shape[1])
         both.offer(i, others[lists.indices.ravel()].astype(np.int32), lists.similarities.ravel())
     return both, sum(space.n_evaluations for space in spaces)

@@ -38,7 +38,7 @@ class Tasks(Protocol):
 
 
 class _NoCallbacks:
-    """Informs nobody, for an estimator without callbacks."""
+    """Reports nothing, for an estimator without callbacks."""
 
     @contextmanager
     def part(self, name: str, estimator: Any = None) -> Iterator[None]:

@@ -1,7 +1,7 @@
 """Long work in short steps, so that Ctrl-C ends it soon, and so that little is lost if something stops it.
 
 Python looks for an interrupt only between two instructions of its own. While compiled code runs, it does not look at
-all. So whatever takes long in compiled code is done in steps. `Steps` measures how long they take, and makes them
+all. So work that takes long in compiled code is done in steps. `Steps` measures how long they take, and makes them
 larger or smaller until each takes about a tenth of a second. What is computed must not depend on the steps. A step is
 also what a progress bar waits for, and what a checkpoint writes at a time.
 

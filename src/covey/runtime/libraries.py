@@ -66,7 +66,7 @@ def _requirements(extra: str) -> Iterator[str]:
 
 
 def _is_installed(requirement: str) -> bool:
-    """Return whether a distribution of this name is installed, of whatever version."""
+    """Return whether a distribution of this name is installed, in any version."""
     from importlib import metadata
 
     name = re.match(r"[\w.-]+", requirement)

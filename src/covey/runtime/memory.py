@@ -1,9 +1,8 @@
-"""A check that refuses work before it begins if it cannot fit into the memory of this machine.
+"""The memory of this machine, and how much of it values take.
 
-How much memory values take.
-
-Dask asks for it when it decides on which worker a task runs, how much to fetch at once, and what to write to disk. For
-a class of ours, Python would answer 56 bytes, whatever the object holds.
+Work that cannot fit is refused before it begins (`check_fits`). Dask asks for the size of a value (`Sized`) when it
+decides on which worker a task runs, how much to fetch at once, and what to write to disk. For a class of ours, Python
+would always answer 56 bytes.
 """
 
 import os
@@ -31,8 +30,7 @@ def check_fits(n_bytes: int, what: str, remedy: str) -> None:
 
 
 SAMPLED = 100
-"""About how many elements of a list are measured. The others are taken to be as large on average; no comparison with
-other values is on record."""
+"""About how many elements of a list are measured. The others are taken to be as large on average."""
 
 
 class Sized:

@@ -1,9 +1,7 @@
-"""Which values that a user passes as parameters are numbers.
+"""Checks of parameters, and the one way from scikit-learn's `random_state` to NumPy's generators.
 
-Truth values are none, although Python counts with them: ``size=True`` is nearly always a mistake for another
-parameter, and it would mean 1 in silence. An int that no float holds is no real number either.
-
-The one way from scikit-learn's `random_state` to NumPy's generators.
+Truth values are not numbers here, although Python counts with them: ``size=True`` is nearly always a mistake for
+another parameter, and it would silently mean 1. Neither is an int that no float can hold.
 """
 
 from numbers import Integral, Real

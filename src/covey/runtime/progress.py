@@ -22,11 +22,9 @@ from typing import Any, Self
 logger = logging.getLogger("covey.progress")
 
 DELAY = 2.0
-"""How many seconds the work goes on before a bar appears. A bar that vanishes at once would only distract. The value is
-a matter of taste."""
+"""How many seconds the work goes on before a bar appears. A bar that vanishes at once would only distract."""
 INTERVAL = 10.0
-"""How many seconds lie between two lines, at least. Work that takes less time logs none. The value is a matter of
-taste: an hour makes 360 lines."""
+"""How many seconds lie between two lines, at least. Work that takes less time logs none, and an hour makes 360."""
 
 
 class Bar:
@@ -178,7 +176,7 @@ class LoggedLines(CountingBar):
 
 
 def log_to_standard_error_if_nowhere() -> None:
-    """Let what covey logs for a user who asks for messages be seen, even if nobody has set up logging."""
+    """Let what covey logs for a user who asks for messages be seen, even if logging is not set up."""
     ours = logging.getLogger("covey")
     if not ours.hasHandlers():
         ours.addHandler(logging.StreamHandler())

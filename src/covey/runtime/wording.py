@@ -8,7 +8,7 @@ from typing import Any
 
 MOST_LISTED = 10
 """How many values a message lists. Ten of `LONGEST` characters fill five lines of a terminal, so that a message fits on
-its screen; the number is a judgement."""
+its screen."""
 LONGEST = 40
 """How many characters of a value a message shows. A label is a word as a rule, but may be a whole text by mistake."""
 

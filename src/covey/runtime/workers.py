@@ -114,7 +114,7 @@ class Shared:
 
 
 class Recorder:
-    """Records the warnings that the current thread gives inside ``with recorder() as told``, each text once.
+    """Records the warnings that the current thread gives inside ``with recorder() as warnings``, each text once.
 
     Python can record warnings only for the whole process, while tasks may overlap in several threads of a worker. So
     recording goes on from when the first of them enters until the last one has left. The warnings of threads that have
@@ -136,23 +136,23 @@ class Recorder:
                 warnings.simplefilter("always")
                 warnings.showwarning = self._record
             self._n_inside += 1
-        told: dict[str, Warning] = {}
-        self._thread.told = told
+        recorded: dict[str, Warning] = {}
+        self._thread.recorded = recorded
         try:
-            yield told
+            yield recorded
         finally:
-            self._thread.told = None
+            self._thread.recorded = None
             with self._lock:
                 self._n_inside -= 1
                 if self._n_inside == 0:
                     self._before.__exit__(None, None, None)
 
     def _record(self, message: Any, *where: Any, **options: Any) -> None:
-        told = getattr(self._thread, "told", None)
-        if told is None:
+        recorded = getattr(self._thread, "recorded", None)
+        if recorded is None:
             self._show(message, *where, **options)
         else:
-            told.setdefault(_in_one_line(message), message)
+            recorded.setdefault(_in_one_line(message), message)
 
 
 recorder = Recorder()
@@ -199,9 +199,9 @@ class Outcome(NamedTuple):
         If the error or its cause is an exception that cannot be pickled, a RuntimeError that describes it takes its
         place.
         """
-        for told in map(_exception, self.warnings):
-            if isinstance(told, Warning):
-                warnings.warn(told, stacklevel=2)
+        for warning in map(_exception, self.warnings):
+            if isinstance(warning, Warning):
+                warnings.warn(warning, stacklevel=2)
         if not self.failed:
             return self.value
         error = _exception(self.error) or RuntimeError(self.brief)
@@ -215,19 +215,19 @@ LOST = Outcome(None)
 def attempt(work: Callable[[], Any], *, recorded: bool = False) -> Outcome:
     """Do some work in a worker. Its warnings are `recorded`, or else shown by the worker."""
     recording: AbstractContextManager[dict[str, Warning]] = recorder() if recorded else nullcontext({})
-    with recording as told:
+    with recording as messages:
         try:
             outcome = Outcome(work())
         except Exception as error:
             cause = error.__cause__
             text = "" if cause is None else "".join(traceback.format_exception(cause))
             outcome = Outcome(None, _packed_or_none(error), _in_one_line(error), _packed_or_none(cause), text)
-    contents = map(_packed_or_none, told.values())
+    contents = map(_packed_or_none, messages.values())
     return outcome._replace(warnings=tuple(content for content in contents if content is not None))
 
 
 def packed(value: Any) -> bytes:
-    """Pickle a value. Lambdas and classes of the user's own script are sent as a whole instead of by name."""
+    """Pickle a value. Lambdas and classes of the user's script are sent as a whole instead of by name."""
     try:
         return pickle.dumps(wrap_non_picklable_objects(value, keep_wrapper=False))
     except Exception as error:  # pickling the user's objects may raise anything
@@ -273,10 +273,10 @@ def _packed_or_none(error: BaseException | None) -> bytes | None:
 def _exception(content: bytes | None) -> BaseException | None:
     """Unpickle an exception. Return None if its class needs other arguments than were pickled."""
     try:
-        found = None if content is None else unpacked(content)
+        error = None if content is None else unpacked(content)
     except UnsendableError:
         return None
-    return found if isinstance(found, BaseException) else None
+    return error if isinstance(error, BaseException) else None
 
 
 def _in_one_line(error: BaseException) -> str:
