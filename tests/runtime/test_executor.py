@@ -73,8 +73,10 @@ def test_the_memory_of_one_product_is_kept_for_the_next():
     counts. Dask sets a variable that keeps glibc from adapting to the blocks that are freed.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
-    kept, returned = (
-        min(int(subprocess.check_output([sys.executable, "-c", MAKE_ARRAYS, word], env=environment)) for _ in range(3))
-        for word in ("products", "others")
-    )
-    assert 4 * kept < returned
+    kept, returned = [], []
+    for _ in range(3):
+        for word, counts in (("products", kept), ("others", returned)):
+            counts.append(int(subprocess.check_output([sys.executable, "-c", MAKE_ARRAYS, word], env=environment)))
+        if 4 * kept[-1] < returned[-1]:
+            break
+    assert 4 * min(kept) < min(returned)
