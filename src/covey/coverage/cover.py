@@ -205,12 +205,12 @@ def cover(
     return _as_cover(picked, weights, orphans)
 
 
-def similarities_to_coverers(graph: NeighborGraph | SparseMatrix, found: Cover) -> Floats:
+def similarities_to_coverers(graph: NeighborGraph | SparseMatrix, cover: Cover) -> Floats:
     """Return how similar each picked object is to the one that had covered it before; infinite if none had."""
-    coverers = found.first_covered_by[found.indices]
-    before = np.flatnonzero((coverers >= 0) & (coverers != found.indices))
+    coverers = cover.first_covered_by[cover.indices]
+    before = np.flatnonzero((coverers >= 0) & (coverers != cover.indices))
     similarities = np.full(coverers.size, np.inf)
-    similarities[before] = similarities_of(edges_of(graph, None), found.indices[before], coverers[before])
+    similarities[before] = similarities_of(edges_of(graph, None), cover.indices[before], coverers[before])
     return similarities
 
 
@@ -221,7 +221,7 @@ class Goal(NamedTuple):
     covered, `n_most` are picked, or the best object does not come before the floor.
 
     The floor is a key and an index. An object comes before it if its gain has a larger key, or an equal one and the
-    object a lower index. At least `n_least` objects are picked whatever their gains are.
+    object a lower index. At least `n_least` objects are picked, even without a gain.
     """
 
     n_required: int

@@ -251,7 +251,7 @@ def propose(shard: CoverShard, covered: Bits, scale: Scale, budget: int) -> Prop
     """Return the best objects of a shard, given which rows are covered, as many as the budget allows.
 
     A candidate costs 1 and as much as there are objects that it would newly cover. At least one candidate is sent,
-    whatever it costs, even if it has no gain, unless the shard has no objects.
+    even if it costs more or has no gain, unless the shard has no objects.
     """
     own = own_in_units(shard.own, scale.unit)
     graph = _read_only(shard.starts, shard.covered, shard.weights, shard.rows, own, covered)

@@ -1,7 +1,7 @@
 """Stage 2: the neighbor graph, which lists for each object the k most similar others, best first.
 
 Nothing in this folder sees data. Objects are numbers from 0 to n - 1, and a `Space` (the stage before, `similarity/`)
-is asked for the similarity of two of them. So one engine serves rows, texts, dicts and any other kind of objects.
+is asked for the similarity of two of them. So one engine serves rows, strings, dicts and any other kind of objects.
 
 All neighbor lists obey one total order: the more similar object comes first, and of equally similar ones the one with
 the lower index. What a list holds in the end therefore does not depend on the order in which pairs were scored.

@@ -90,10 +90,10 @@ def neighbor_graph(
     Raises
     ------
     ValueError, TypeError
-        If a parameter has a value that is not allowed, if X does not fit the similarity, or if a function of your own
+        If a parameter has a value that is not allowed, if X does not fit the similarity, or if a custom function
         returns something else than a finite real number for a pair.
     RuntimeError
-        If a function of your own raises an error for a pair, or takes longer than `timeout`. The message names the
+        If a custom function raises an error for a pair, or takes longer than `timeout`. The message names the
         two objects.
     CheckpointMismatchError
         If the checkpoint was made with other data, another similarity or other parameters.

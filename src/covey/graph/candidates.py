@@ -25,12 +25,11 @@ from covey.similarity.hash_table import scrambled
 from covey.similarity.kernels import look_ahead
 
 CHUNK_ROWS = 8192
-"""How many lists one task samples. A larger number leaves threads idle at the end, a smaller one costs more calls; no
-comparison with other values is on record."""
+"""How many lists one task samples. A larger number leaves threads idle at the end, a smaller one costs more calls."""
 
 AHEAD = 3
 """How many steps of the loop in `join` ahead of their use candidates are fetched from memory. Too few do not hide the
-wait for memory, too many push data out of the cache before it is used; no comparison with other values is on record."""
+wait for memory, too many push data out of the cache before it is used."""
 
 
 @dataclass(frozen=True)

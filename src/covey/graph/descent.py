@@ -104,7 +104,7 @@ shorter ones: with 5 entries the recall was .64 to .69 on classes of Fashion-MNI
 
 LONGER_FOR_HUBS = 2
 """How many times longer the lists of many objects are in a space with hubs. Hubs are objects that are near to very many
-others, and neighbors of neighbors seldom lead past them. For 18 846 newsgroup texts and 15 neighbors, this lifts the
+others, and neighbors of neighbors seldom lead past them. For 18 846 newsgroup posts and 15 neighbors, this lifts the
 recall from .67 to .92."""
 
 MORE_REVERSED = 2
@@ -146,7 +146,7 @@ about as much, and scoring the rest makes the graph exact."""
 
 OWNERS = 1024
 """At most how many objects one task joins. It bounds the memory for the pairs of a task, and tasks stay small enough to
-keep all threads busy; no comparison with other values is on record."""
+keep all threads busy."""
 
 
 def descend(
@@ -156,7 +156,7 @@ def descend(
     method: NNDescent,
     scored: ScoredPairs | None = None,
 ) -> tuple[NeighborLists, Recall]:
-    """Approximate lists of at least max(k, 10) others, and an estimate of how many of the true k nearest they hold.
+    """Return approximate lists of at least max(k, 10) others, and an estimate of their recall of the true k nearest.
 
     The pairs of `scored` enter the lists. They are not scored again as long as pairs are remembered at all.
     """
@@ -207,7 +207,7 @@ class Descent:
         return cls(evaluator, np.arange(order.size, dtype=np.int32), tol, rng, order)
 
     def lists(self) -> NeighborLists:
-        """The lists as they are now, under the original numbers of the objects."""
+        """Return the lists as they are now, under the original numbers of the objects."""
         lists = self.evaluator.lists
         return lists if self.numbers is None else lists.renumbered(np.argsort(self.numbers))
 

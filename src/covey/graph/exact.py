@@ -100,7 +100,7 @@ class _Search(BestLists):
         self._locks = [threading.Lock() for _ in self.starts]
 
     def tile(self, row: int, column: int) -> Total | None:
-        """Search the tile that starts at this row and column; the sum of its similarities, if all were scored."""
+        """Search the tile that starts here; return the sum of its similarities, if all were scored."""
         rows, columns = self.rows(row), slice(column, min(column + self._width, self.space.n_right))
         both = self.others and self.space.symmetric
         if not self.space.screened:
@@ -235,7 +235,7 @@ def n_pairs_of_tile(space: Space, estimates: NDArray[Any], *, diagonal: bool) ->
 
 @njit(cache=True, nogil=True)
 def clear_hurdles(estimates, slack, groups, objects, hurdles, k, i, j):  # type: ignore[no-untyped-def]
-    """Raise the hurdles of each row as far as its k best estimates of each group allow, and collect the pairs that may
+    """Raise the hurdles of each row to what its k best estimates of each group allow, and collect the pairs that may
     clear them; return how many these are.
 
     An estimate of -inf marks an object with itself, which is not a pair.

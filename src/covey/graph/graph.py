@@ -64,7 +64,7 @@ class NeighborGraph:
     An exact graph of n objects takes n (n - 1) / 2 evaluations, twice as many if the similarity is not symmetric.
     NN-Descent [1]_ takes a share of them that falls with n. Memory is O(n k) in both cases. If NN-Descent has probably
     missed many neighbors, a `sklearn.exceptions.ConvergenceWarning` asks for more neighbors, or for the exact graph. A
-    function of your own that does not do what it is taken to do gives one of covey's own warnings.
+    custom function that does not do what it is taken to do gives one of covey's own warnings.
 
     References
     ----------
@@ -220,10 +220,10 @@ def _lists_of(csr: sp.csr_array, n_neighbors: int | None, from_distance: str | N
     size = size if n_neighbors is None else min(size, n_neighbors)
     order = np.lexsort((columns, -values, rows))
     rank = np.arange(rows.size) - np.repeat(np.cumsum(degrees) - degrees, degrees)
-    kept = rank < size
+    best = rank < size
     lists = NeighborLists.empty(n, size)
-    lists.indices[rows[kept], rank[kept]] = columns[order][kept]
-    lists.similarities[rows[kept], rank[kept]] = values[order][kept]
+    lists.indices[rows[best], rank[best]] = columns[order][best]
+    lists.similarities[rows[best], rank[best]] = values[order][best]
     return lists.indices, lists.similarities
 
 
@@ -234,9 +234,9 @@ def check_n_neighbors(n_neighbors: Any) -> None:
 
 
 def _check_lists(indices: Any, similarities: Any) -> tuple[Indices, Floats]:
-    """The neighbors as int32 and their similarities as float64.
+    """Return the neighbors as int32 and their similarities as float64.
 
-    It raises ValueError if the shapes differ, if a neighbor is no object or if a similarity is not finite.
+    It raises ValueError if the shapes differ, if a neighbor is not an object or if a similarity is not finite.
     """
     neighbors, values = np.asarray(indices), np.asarray(similarities)
     if neighbors.ndim != 2 or not len(neighbors) or neighbors.shape != values.shape:
@@ -265,7 +265,7 @@ def _check_lists(indices: Any, similarities: Any) -> tuple[Indices, Floats]:
 
 
 def check_graph(matrix: Any, from_distance: str | None = None) -> sp.csr_array:
-    """The matrix as CSR with each entry stored once; an error says why a matrix is no graph."""
+    """Return the matrix as CSR with each entry stored once; an error says why a matrix is not a graph."""
     if not sp.issparse(matrix):
         raise TypeError(
             f"graph must be a sparse matrix or a covey.NeighborGraph, got {type(matrix).__name__}; "
@@ -316,8 +316,8 @@ def edges_among(edges: sp.csr_array, members: Positions, kinds: Positions) -> sp
     kind_of[members] = kinds
     part = edges[members]
     a, b, values = np.repeat(kinds, np.diff(part.indptr)), kind_of[part.indices], part.data.astype(np.float64)
-    kept = (b >= 0) & (a != b)
-    a, b, values = a[kept], b[kept], values[kept]
+    among = (b >= 0) & (a != b)
+    a, b, values = a[among], b[among], values[among]
     if n_kinds < members.size:  # several members of one kind may have an edge to the same kind
         order = np.lexsort((-values, b, a))
         a, b, values = a[order], b[order], values[order]

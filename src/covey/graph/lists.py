@@ -33,7 +33,7 @@ class NeighborLists:
 
     @classmethod
     def empty(cls, n: int, size: int) -> "NeighborLists":
-        """Lists of n objects that hold nothing yet."""
+        """Return lists of n objects that hold nothing yet."""
         return cls(
             np.full((n, size), -1, dtype=np.int32),
             np.full((n, size), -np.inf),
@@ -46,7 +46,7 @@ class NeighborLists:
         in_steps(i.size, lambda part: insert(*lists, i[part], j[part], similarities[part]), MANY)
 
     def renumbered(self, order: NDArray[np.integer[Any]]) -> "NeighborLists":
-        """The lists of the same objects under other numbers: object t is then the one that was order[t]."""
+        """Return the lists of the same objects under other numbers: object t is then the one that was order[t]."""
         numbers = np.full(order.size + 1, -1, dtype=np.int32)  # its last entry keeps empty places, -1, as they are
         numbers[order] = np.arange(order.size)
         lists = NeighborLists(numbers[self.indices[order]], self.similarities[order], self.states[order])
@@ -54,7 +54,7 @@ class NeighborLists:
         return lists
 
     def lengthened(self, size: int) -> "NeighborLists":
-        """Lists of length `size` with the same entries, all FRESH, so that NN-Descent joins them once more."""
+        """Return lists of length `size` with the same entries, all FRESH, so that NN-Descent joins them once more."""
         n, short = self.indices.shape
         lists = NeighborLists.empty(n, size)
         lists.indices[:, :short], lists.similarities[:, :short] = self.indices, self.similarities
@@ -62,15 +62,15 @@ class NeighborLists:
         return lists
 
     def drop_hopeless(self, i: Indices, j: Indices, bounds: Floats) -> int:
-        """Drop the pairs whose upper bound shows that they enter neither list; how many pairs are left.
+        """Drop the pairs whose upper bound shows that they enter neither list; return how many are left.
 
         Those that are left are moved to the front of the three arrays. Lists only get better, so a pair that cannot
-        enter now never will, whatever other threads do meanwhile.
+        enter now never will, even if other threads go on.
         """
         return int(drop_hopeless_pairs(self.similarities, i, j, bounds))
 
     def look_up(self, i: Indices, j: Indices) -> Floats:
-        """s(i[t], j[t]) if the list of i[t] still holds j[t], else the least similarity that this list holds."""
+        """Return s(i[t], j[t]) if the list of i[t] still holds j[t], else the least similarity that this list holds."""
         out = np.empty(i.size)
         find_similarities(self.indices, self.similarities, i, j, out)
         return out
@@ -116,7 +116,7 @@ def sort_ties(indices, similarities, states):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def drop_hopeless_pairs(similarities, i, j, bounds):  # type: ignore[no-untyped-def]
-    """Move the pairs to the front whose bound reaches the last similarity of one of their lists; how many they are."""
+    """Move the pairs to the front whose bound reaches the last similarity of a list; return how many these are."""
     n, last = 0, similarities.shape[1] - 1
     for t in range(i.size):
         if bounds[t] >= similarities[i[t], last] or bounds[t] >= similarities[j[t], last]:

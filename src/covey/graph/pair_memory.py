@@ -48,14 +48,14 @@ class PairSet(ABC):
         """Add the pairs, and return which of them are new; of a pair that is given several times, only the first is."""
 
     def renumbered(self, order: Indices) -> "PairSet":
-        """The same set if its objects get other numbers: object t is then the one that was order[t].
+        """Return the same set if its objects get other numbers: object t is then the one that was order[t].
 
         Only a set that remembers nothing can do this, because remembered pairs would keep their old numbers.
         """
         raise RuntimeError("Objects can be renumbered only while no pairs are remembered under their old numbers.")
 
     def marks(self) -> tuple[NDArray[np.uint64], Integers]:
-        """An array of 64-bit words for marks, and the number of the word at which the marks of each object start.
+        """Return an array of 64-bit words for marks, and the word at which the marks of each object start.
 
         The pair (i, j) with j > i has bit j - i - 1, counted from word starts[i] on. If `marks_last`, the words are the
         set itself. If not, the marks of all objects share the same words, so that they must be erased after each
@@ -65,7 +65,10 @@ class PairSet(ABC):
 
 
 def pair_set(n: int, *, cheap: bool) -> PairSet:
-    """The kind of memory that suits n objects; `cheap` says that a score takes no longer than looking a pair up."""
+    """Return the kind of memory that suits n objects.
+
+    `cheap` says that a score takes no longer than looking a pair up.
+    """
     if n <= BITMAP_LIMIT:
         return BitmapPairs(n)
     return ForgottenPairs(n) if cheap else HashedPairs(n)
@@ -140,7 +143,7 @@ class HashedPairs(PairSet):
 
 
 class CrossPairs(PairSet):
-    """The pairs of objects of two sides. Pairs within a side are never new; the others are kept in another set."""
+    """The pairs of objects of two sides. Pairs within a side are never new; the others are in another set."""
 
     def __init__(self, on_right: Flags, pairs: PairSet) -> None:
         super().__init__(on_right.size)

@@ -20,7 +20,7 @@ from covey.graph.evaluator import Evaluator
 
 PAIRS_PER_OBJECT = 4
 """How many pairs are drawn for a first estimate, per object. More pairs make it more certain and cost evaluations. With
-lists of 10 and a recall of .95, about four of all drawn pairs enter a list, whatever n is; by the formula above, the
+lists of 10 and a recall of .95, about four of all drawn pairs enter a list, for any n; by the formula above, the
 standard error of the estimate is then .023."""
 
 MORE_PAIRS_PER_OBJECT = 8
@@ -52,8 +52,8 @@ class Recall:
     >>> import covey
     >>> from sklearn.datasets import load_digits
     >>> X = load_digits().data
-    >>> found = covey.neighbor_graph(X, 5, method="nn-descent", random_state=0).estimated_recall
-    >>> found.low <= found.value <= found.high
+    >>> recall = covey.neighbor_graph(X, 5, method="nn-descent", random_state=0).estimated_recall
+    >>> recall.low <= recall.value <= recall.high
     True
 
     An exact graph has all neighbors, so that nothing is estimated:
@@ -92,7 +92,7 @@ class Recall:
 
         fewest = chi2.ppf(0.025, 2 * n_found) / 2 if n_found else 0.0
         most = chi2.ppf(0.975, 2 * n_found + 2) / 2
-        value, low, high = (float(1 / (1 + found / n_expected_if_all)) for found in (n_found, most, fewest))
+        value, low, high = (float(1 / (1 + n / n_expected_if_all)) for n in (n_found, most, fewest))
         return cls(value, low, high)
 
 
@@ -112,13 +112,13 @@ class RandomPairs:
         return recall
 
     def _recall(self, n_found: int, n_drawn: int) -> Recall:
-        """The recall if this many of the drawn pairs entered lists."""
+        """Return the recall if this many of the drawn pairs entered lists."""
         n = self._evaluator.space.n_left
         share = min(n_drawn / (n * (n - 1) / 2), 1.0)  # two draws may share pairs, so the sum may exceed 1
         return Recall.of(n_found, n * self._k * share)
 
     def _draw(self, pairs_per_object: int) -> tuple[int, int]:
-        """Let random pairs meet; how many better entries the lists got, and how many different pairs were drawn."""
+        """Let random pairs meet; return how many better entries lists got, and how many different pairs were drawn."""
         n = self._evaluator.space.n_left
         i = self._rng.integers(n, size=pairs_per_object * n)
         j = (i + self._rng.integers(1, n, size=i.size)) % n
@@ -130,5 +130,5 @@ class RandomPairs:
         return int(np.count_nonzero(self._similarities() > last) - before), codes.size
 
     def _similarities(self) -> NDArray[np.float64]:
-        """The similarities of the k best entries of each list, as they are now."""
+        """Return the similarities of the k best entries of each list, as they are now."""
         return self._evaluator.lists.similarities[:, : self._k]

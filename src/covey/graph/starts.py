@@ -47,7 +47,7 @@ from covey.similarity.space import ScoredPairs, Space
 LEAF = 30
 """The most objects in a leaf. All pairs of a leaf are scored, so larger leaves find more neighbors and cost more. A
 leaf of 30 shows an object about three times as many others as a list of ten can hold; the forest was measured with this
-size on Fashion-MNIST, and no comparison with others is on record."""
+size on Fashion-MNIST."""
 
 
 def grow(
@@ -69,12 +69,12 @@ def grow(
 
 
 def places(starts: Integers, sizes: Integers, size: int) -> Integers:
-    """The places of the members of all nodes that have this size, with a row for each node."""
+    """Return the places of the members of all nodes that have this size, with a row for each node."""
     return starts[sizes == size][:, None] + np.arange(size)
 
 
 def _medians(preferences: Floats, starts: Integers, sizes: Integers) -> Floats:
-    """The upper median of the preferences in each node.
+    """Return the upper median of the preferences in each node.
 
     The nodes of a level have at most two different sizes, so the loop makes at most two steps.
     """
@@ -117,7 +117,7 @@ def halve(order, preferences, sizes, medians):  # type: ignore[no-untyped-def]
 PROBED_OBJECTS, PROBED_LANDMARKS, PROBE_HELD_OUT = 112, 16, 4
 """The size of the probe: this many objects are scored against this many landmarks, of which this many are predicted. A
 larger probe is more certain, a smaller one cheaper: this one takes at most 1 912 evaluations, .4 % of the pairs of 1
-000 objects; no comparison with other sizes is on record."""
+000 objects."""
 
 LEAST_EXPLAINED = 0.2
 """The share of the variance of held-out columns that the probe must explain. Measured shares are .5 and more for
@@ -125,8 +125,7 @@ Fashion-MNIST, .2 to .3 for edit distances, and below 0 for warped time series a
 
 TRIAL_LANDMARKS, TRIAL_HELD_OUT = 24, 6
 """The size of the trial: this many landmarks are scored against all objects, and this many at a time are held out. Each
-more landmark makes the trial more certain and costs n evaluations, which are of use only if the trial succeeds. No
-comparison with other sizes is on record."""
+more landmark makes the trial more certain and costs n evaluations, which are of use only if the trial succeeds."""
 
 LEAST_HIT_RATE = 0.25
 """The share of the neighbors of held-out landmarks that estimates must find. In the spaces of benchmarks/spaces.py it
@@ -134,11 +133,11 @@ is .3 to 1 where landmarks save evaluations, and mostly below .25 where they do 
 
 SHARP_TREE = 0.5
 """Estimates are not used if one tree finds this share of the same neighbors: a forest then finds nearly all of them at
-less cost. A larger value would use landmarks more often; no comparison with other values is on record."""
+less cost. A larger value would use landmarks more often."""
 
 SMALLEST_EIGENVALUE = 1e-4
 """Smaller eigenvalues, as a share of the largest, are left out, because dividing by their roots amplifies noise. A
-larger value blurs the estimates; no comparison with other values is on record."""
+larger value blurs the estimates."""
 
 CANDIDATES = 30
 """How many others an object meets by estimate, beyond the length of its list. On Fashion-MNIST, 20 would lose .006 of
@@ -182,7 +181,7 @@ def start_from_landmarks(evaluator: Evaluator, scored: ScoredPairs | None, rng: 
 
 
 def passes_trial(columns: "Columns", size: int, rng: np.random.Generator) -> bool:
-    """Whether estimates find enough of the `size` nearest of held-out landmarks, and more of them than a tree does."""
+    """Return whether estimates find enough of the nearest of held-out landmarks, and more of them than a tree does."""
     by_estimate, by_tree = [], []
     for held_out in np.split(np.arange(TRIAL_LANDMARKS), TRIAL_LANDMARKS // TRIAL_HELD_OUT):
         used = np.delete(np.arange(TRIAL_LANDMARKS), held_out)
@@ -193,8 +192,8 @@ def passes_trial(columns: "Columns", size: int, rng: np.random.Generator) -> boo
             guess[landmark] = -np.inf
             by_estimate.append(columns.hits(place, np.argsort(-guess, kind="stable")[: CANDIDATES + size], size))
             by_tree.append(columns.hits(place, np.flatnonzero(leaf == leaf[landmark]), size))
-    found, found_by_tree = float(np.mean(by_estimate)), float(np.mean(by_tree))
-    return found >= LEAST_HIT_RATE and found > found_by_tree and found_by_tree < SHARP_TREE
+    hit_rate, of_tree = float(np.mean(by_estimate)), float(np.mean(by_tree))
+    return hit_rate >= LEAST_HIT_RATE and hit_rate > of_tree and of_tree < SHARP_TREE
 
 
 class Estimator:
@@ -204,11 +203,11 @@ class Estimator:
         self._rows = DenseRows(vectors.astype(np.float32))
 
     def estimate(self, i: Indices, j: Indices) -> Floats:
-        """Estimates of s(i[t], j[t])."""
+        """Return estimates of s(i[t], j[t])."""
         return self._rows.sums("dot", i, self._rows, j)
 
     def candidates(self, size: int, n_jobs: int | None) -> tuple[Indices, Indices]:
-        """The pairs of each object with the `size` others that have the largest estimates."""
+        """Return the pairs of each object with the `size` others that have the largest estimates."""
         dot = resolve("dot")
         space = RowSpace(dot, measure_of(dot), self._rows, self._rows, n_jobs)
         lists, _ = nearest_others(space, size)
@@ -247,7 +246,7 @@ class Columns:
             self.values[x[is_landmark], self._place[landmark[is_landmark]]] = mean[is_landmark]
 
     def missing(self, objects: Indices, n_landmarks: int) -> tuple[Indices, Indices]:
-        """The pairs of these objects with the first `n_landmarks` landmarks that are still to be scored, each once."""
+        """Return the pairs of these objects with the first landmarks that are still to be scored, each once."""
         row, place = np.nonzero(np.isnan(self.values[objects, :n_landmarks]))
         x, landmark = objects[row], self.landmarks[place]
         low, high = np.minimum(x, landmark).astype(np.int64), np.maximum(x, landmark)
@@ -255,18 +254,18 @@ class Columns:
         return x[first], landmark[first]
 
     def vectors(self, used: Integers) -> Floats:
-        """The short vectors of all objects, by Nystrom's approximation from the landmarks at the places `used`.
+        """Return the short vectors of all objects, by Nystrom's approximation from the landmarks at the places `used`.
 
         Objects that are not yet scored against all of these landmarks get NaN.
         """
         columns = self.values[:, used]
         within = columns[self.landmarks[used]]
         eigenvalues, basis = np.linalg.eigh((within + within.T) / 2)
-        kept = eigenvalues > SMALLEST_EIGENVALUE * max(eigenvalues.max(), 0)
-        return columns @ (basis[:, kept] / np.sqrt(eigenvalues[kept]))
+        large = eigenvalues > SMALLEST_EIGENVALUE * max(eigenvalues.max(), 0)
+        return columns @ (basis[:, large] / np.sqrt(eigenvalues[large]))
 
     def explained(self, objects: Indices, used: Integers, held_out: Integers) -> float:
-        """The share of the variance of these objects' similarities to held-out landmarks that the used ones explain."""
+        """Return the share of the variance of similarities to held-out landmarks that the used ones explain."""
         vectors = self.vectors(used)
         truth = self.values[np.ix_(objects, held_out)]
         guess = vectors[objects] @ vectors[self.landmarks[held_out]].T
@@ -274,7 +273,7 @@ class Columns:
         return 1 - float(((truth - guess) ** 2).sum()) / spread if spread > 0 else 0.0
 
     def leaves(self, used: Integers, rng: np.random.Generator) -> Indices:
-        """The leaf of each object in a tree whose pivots are pairs of these landmarks; it needs no evaluations."""
+        """Return the leaf of each object in a tree whose pivots are pairs of these landmarks, without an evaluation."""
 
         def prefer(order: Indices, starts: Integers, sizes: Integers) -> Floats:
             first = rng.integers(used.size, size=sizes.size)
@@ -288,7 +287,7 @@ class Columns:
         return leaf
 
     def hits(self, place: int, candidates: NDArray[np.integer[Any]], size: int) -> float:
-        """The share of a landmark's `size` nearest that the candidates hold; equally similar ones count alike."""
+        """Return the share of a landmark's nearest that the candidates hold; equally similar ones count alike."""
         truth = self.values[:, place].copy()
         truth[self.landmarks[place]] = -np.inf
         last = np.partition(truth, -size)[-size]
@@ -302,7 +301,7 @@ def _unit_of(values: Floats) -> float:
 
 
 def number_of_landmarks(n: int) -> int:
-    """How many landmarks n objects get: never fewer than a trial needs."""
+    """Return how many landmarks n objects get: never fewer than a trial needs."""
     return max(TRIAL_LANDMARKS, round(LANDMARKS_PER_ROOT * np.sqrt(n)))
 
 
@@ -340,7 +339,7 @@ def plant_tree(evaluator: Evaluator, rng: np.random.Generator) -> Indices:
 
 
 def _preferences(evaluator: Evaluator, x: Indices, p: Indices, q: Indices) -> Floats:
-    """How much more similar each x[t] is to its pivot p[t] than to q[t]; infinite for the pivots themselves."""
+    """Return how much more similar each x[t] is to its pivot p[t] than to q[t]; infinite for the pivots themselves."""
     free = (x != p) & (x != q)
     pivots = np.column_stack([p[free], q[free]])
     similarities = evaluator.meet_and_bound(np.repeat(x[free], 2), pivots.ravel()).reshape(-1, 2)

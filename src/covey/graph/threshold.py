@@ -1,4 +1,4 @@
-"""All pairs of objects that are at least as similar as a threshold, found tile by tile.
+"""All pairs of objects that are at least as similar as a threshold, tile by tile.
 
 1. Cut the pairs into square tiles, as for the exact nearest neighbors (`exact.py`).
 2. In a space that can be screened, estimate all similarities of a tile by one matrix product. Only pairs whose estimate
@@ -6,8 +6,8 @@
 3. In any other space, score the whole tile, except for pairs that are known already.
 4. Keep the pairs whose score reaches the threshold.
 
-All pairs are looked at, so the edges are complete: whoever is not linked to an object is less similar to it than the
-threshold. Memory grows with the number of edges, which a low threshold makes large.
+All pairs are looked at, so the edges are complete: an object that is not linked to another one is less similar to it
+than the threshold. Memory grows with the number of edges, which a low threshold makes large.
 """
 
 import math
@@ -77,10 +77,10 @@ def threshold_graph(
     Raises
     ------
     ValueError, TypeError
-        If a parameter has a value that is not allowed, if X does not fit the similarity, or if a function of your own
+        If a parameter has a value that is not allowed, if X does not fit the similarity, or if a custom function
         returns something else than a finite real number for a pair.
     RuntimeError
-        If a function of your own raises an error for a pair. The message names the two objects.
+        If a custom function raises an error for a pair. The message names the two objects.
 
     See Also
     --------

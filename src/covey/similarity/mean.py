@@ -177,10 +177,10 @@ def homogeneity(
     Raises
     ------
     ValueError, TypeError
-        If a parameter has a value that is not allowed, if X does not fit the similarity, or if a function of your own
+        If a parameter has a value that is not allowed, if X does not fit the similarity, or if a custom function
         returns something else than a finite real number for a pair.
     RuntimeError
-        If a function of your own raises an error for a pair. The message names the two objects.
+        If a custom function raises an error for a pair. The message names the two objects.
 
     Examples
     --------

@@ -34,8 +34,7 @@ from covey.graph.clusters.links import pieces
 from covey.runtime.interruptible import FEW, in_steps
 
 FINER = 1.5
-"""By how much the resolution grows from one trial to the next, while there are too few groups. No comparison with other
-values is on record."""
+"""By how much the resolution grows from one trial to the next, while there are too few groups."""
 ROUNDING = 1e-12
 """A move has to gain more than this, in units of all links. Less is a rounding error, and objects might move in circles
 for ever."""
@@ -96,9 +95,9 @@ def louvain(links: sp.csr_array, resolution: float = 1.0) -> Positions:
         n_links = np.asarray(coarse.sum(axis=1), dtype=np.float64).ravel()
         total = float(n_links.sum()) or 1.0
         moved = _move(coarse.indptr, coarse.indices, coarse.data, n_links, total, resolution)
-        found, numbers = np.unique(moved, return_inverse=True)
+        present, numbers = np.unique(moved, return_inverse=True)
         groups = numbers[groups]
-        if found.size == coarse.shape[0]:
+        if present.size == coarse.shape[0]:
             return pieces(links, groups)
         coarse = _between(coarse, numbers)
 
@@ -219,10 +218,10 @@ class Merging:
 
     def _cut(self, a: int) -> float:
         """Return how many links the best cut of a group in two that Louvain's method finds cuts; 0 for small groups."""
-        found = self._cuts[a]
-        if found is None:
-            found = self._cuts[a] = cut_through(_block(self._by_group, self._starts[a], self._starts[a + 1]))
-        return found
+        cut = self._cuts[a]
+        if cut is None:
+            cut = self._cuts[a] = cut_through(_block(self._by_group, self._starts[a], self._starts[a + 1]))
+        return cut
 
     @cached_property
     def _by_group(self) -> sp.csr_array:
@@ -301,19 +300,19 @@ class Merging:
         """Return the groups of at least this many objects, and -1 elsewhere; `most` keeps only the largest ones."""
         groups = self.into
         sizes = self.sizes[self.sizes > 0]
-        kept = np.flatnonzero(sizes >= smallest)
-        kept = np.sort(kept[np.argsort(-sizes[kept], kind="stable")][:most])
+        large = np.flatnonzero(sizes >= smallest)
+        large = np.sort(large[np.argsort(-sizes[large], kind="stable")][:most])
         number = np.full(sizes.size, -1, dtype=np.intp)
-        number[kept] = np.arange(kept.size)
+        number[large] = np.arange(large.size)
         return number[groups]
 
 
 def _block(links: sp.csr_array, start: int, stop: int) -> sp.csr_array:
     """Return the links among the objects from `start` to `stop`."""
     rows = links[start:stop]
-    kept = (rows.indices >= start) & (rows.indices < stop)
-    starts = np.append(0, np.cumsum(kept))[rows.indptr]
-    return sp.csr_array((rows.data[kept], rows.indices[kept] - start, starts), shape=(stop - start, stop - start))
+    within = (rows.indices >= start) & (rows.indices < stop)
+    starts = np.append(0, np.cumsum(within))[rows.indptr]
+    return sp.csr_array((rows.data[within], rows.indices[within] - start, starts), shape=(stop - start, stop - start))
 
 
 def cut_through(within: sp.csr_array) -> float:

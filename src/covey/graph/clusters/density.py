@@ -8,7 +8,7 @@
    at which they leave, less the level at which the group came into being.
 4. Groups are chosen that do not overlap, and whose stabilities have the largest sum. The root is never chosen.
 
-scikit-learn's HDBSCAN does the same, but it cannot be told that an object stands for several equal ones.
+scikit-learn's HDBSCAN does the same, but it does not know objects that stand for several equal ones.
 """
 
 import numpy as np

@@ -75,7 +75,7 @@ class Lengths:
 
     @cached_property
     def shortest(self) -> float:
-        """The shortest length that is no rounding error; 1 if there is none."""
+        """The shortest length that is not a rounding error; 1 if there is none."""
         longest = self.length.max(initial=0.0)
         return float(self.length[self.length > SHORTEST * longest].min(initial=longest)) or 1.0
 
@@ -88,8 +88,8 @@ def lengths_of(edges: sp.csr_array, similarity: Similarity, nothing: float | Non
     """
     n = edges.shape[0]
     x, y, values = np.repeat(np.arange(n), np.diff(edges.indptr)), edges.indices.astype(np.intp), edges.data
-    kept = x != y if nothing is None else (x != y) & (values > nothing)
-    x, y, length = x[kept], y[kept], _converted(values[kept], similarity, nothing)
+    usable = x != y if nothing is None else (x != y) & (values > nothing)
+    x, y, length = x[usable], y[usable], _converted(values[usable], similarity, nothing)
     x, y, length = (part[np.isfinite(length)] for part in (x, y, length))
     pair = np.minimum(x, y) * np.int64(n) + np.maximum(x, y)
     order = np.argsort(pair, kind="stable")
@@ -137,9 +137,9 @@ def _volumes(lengths: Lengths, usual: Floats) -> Floats:
     return np.asarray(ratio ** np.minimum(dimension[x], dimension[y]))
 
 
-def _array(lengths: Lengths, weights: Floats, kept: Flags) -> sp.csr_array:
-    """Return the weights of the edges that are kept."""
-    array = sp.csr_array((weights[kept], (lengths.x[kept], lengths.y[kept])), shape=(lengths.n, lengths.n))
+def _array(lengths: Lengths, weights: Floats, marked: Flags) -> sp.csr_array:
+    """Return the weights of the edges that are marked."""
+    array = sp.csr_array((weights[marked], (lengths.x[marked], lengths.y[marked])), shape=(lengths.n, lengths.n))
     array.sort_indices()
     return array
 
@@ -184,9 +184,9 @@ def pieces(links: sp.csr_array, groups: Positions) -> Positions:
     """Return the connected parts of the groups as groups of their own; objects in no group (-1) stay so."""
     x = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
     within = groups[x] == groups[links.indices]
-    kept = sp.csr_array((np.ones(within.sum()), (x[within], links.indices[within])), shape=links.shape)
-    found = np.asarray(connected_components(kept, directed=False)[1], dtype=np.intp)
-    found[groups < 0] = -1
-    inside = found >= 0
-    found[inside] = np.unique(found[inside], return_inverse=True)[1]
-    return found
+    inner = sp.csr_array((np.ones(within.sum()), (x[within], links.indices[within])), shape=links.shape)
+    parts = np.asarray(connected_components(inner, directed=False)[1], dtype=np.intp)
+    parts[groups < 0] = -1
+    inside = parts >= 0
+    parts[inside] = np.unique(parts[inside], return_inverse=True)[1]
+    return parts

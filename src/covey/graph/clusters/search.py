@@ -25,13 +25,13 @@ from covey.similarity.similarity import Similarity, SimilarityLike
 from covey.similarity.types import Objects
 
 N_NEIGHBORS = 15
-"""How many neighbors of each object are looked at. Measured once, by hand, by the adjusted Rand index of communities
+"""How many neighbors of each object are looked at. By the adjusted Rand index of communities
 and true labels on eleven data sets (iris, wine, digits, Fashion-MNIST, globins, surnames and others): 15 and 20 are
 about equally good, 5 and 10 find too many clusters."""
 DENSITY = "hdbscan"
 """The word that asks for clusters by density."""
 DENSE = 5
-"""The fewest objects of a dense place, if nobody says another number. This is scikit-learn's default."""
+"""The fewest objects of a dense place, by default. This is scikit-learn's default."""
 ALL_PAIRS_UP_TO = 1000
 """Up to this number of objects, "hdbscan" takes the similarities of all pairs into account, if the graph evaluates them
 anyway. They take 12 MB then. Of more objects, the neighbors alone count."""
@@ -39,7 +39,7 @@ anyway. They take 12 MB then. Of more objects, the neighbors alone count."""
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """The clusters that `covey.find_clusters` has found, for `covey.CRS` where nobody has labelled the objects.
+    """The clusters that `covey.find_clusters` has found, for `covey.CRS` for objects without labels.
 
     They are communities of the neighbor graph, found by Louvain's method [1]_ and merged where nothing divides them
     [2]_, or dense places in it [3]_.
@@ -96,8 +96,8 @@ class Clustering:
     >>> found = covey.find_clusters(X, 2, n_neighbors=1)
     >>> found, found.sizes
     (Clustering(2 clusters of 5 objects, 0 belong to none), array([3, 2]))
-    >>> kept = found.labels >= 0
-    >>> covey.CRS(2).fit(X[kept], found.labels[kept]).sample_indices_
+    >>> members = found.labels >= 0
+    >>> covey.CRS(2).fit(X[members], found.labels[members]).sample_indices_
     array([3, 0])
     """
 
@@ -143,7 +143,7 @@ def find_clusters(
         gives exactly that many; if there are more without any edge between them, the smallest belong to no cluster.
         "hdbscan" finds dense places as scikit-learn's HDBSCAN does, and leaves out objects between them.
     similarity : str, callable or Similarity, default="cosine"
-        How similar two objects are; larger means closer. It may be whatever `covey.neighbor_graph` takes. Which way a
+        How similar two objects are; larger means closer. It may be all that `covey.neighbor_graph` takes. Which way a
         distance was converted to a similarity does not matter.
     n_neighbors : int, default=15
         How many neighbors of each object are looked at. Clusters may be smaller.
@@ -171,10 +171,10 @@ def find_clusters(
     ------
     ValueError, TypeError
         If a parameter has a value that is not allowed, such as more clusters than there are distinct objects, if X does
-        not fit the similarity, if `graph` is no graph, or if a function of your own returns something else than a
+        not fit the similarity, if `graph` is not a graph, or if a custom function returns something else than a
         finite real number for a pair.
     RuntimeError
-        If a function of your own raises an error for a pair. The message names the two objects.
+        If a custom function raises an error for a pair. The message names the two objects.
 
     Examples
     --------
