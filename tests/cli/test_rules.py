@@ -163,7 +163,6 @@ def test_commands_without_rules_list_none(run):
         ("--rejection-rate", ["0", "1", "-0.1"], "--rejection-rate must be between 0 and 1"),
         ("--timeout", ["0", "-1", "inf"], "--timeout must be a number of seconds above 0"),
         ("--jobs", ["0"], "--jobs must not be 0; -1 is for all cores."),
-        ("--image", ["28", "28x", "0x5", "32x32x2", "32x32x10", "1x2x3x4"], "--image must be like 28x28, or 32x32x3"),
         ("--similarity", ["cosin", ":near", "mine:"], "--similarity must be one of cosine, "),
         ("--delimiter", ["ab", "a", '"'], "--delimiter must be one character, or one of comma, semicolon,"),
         ("--decimal", ["dot", ";"], "--decimal must be a comma or a point"),

@@ -30,7 +30,7 @@ from covey.cli.objects.lint import warn_of_labels
 from covey.cli.objects.load import labels_of
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Missing, Source
-from covey.cli.select.options import SelectOptions
+from covey.cli.select.options import LOCAL, SelectOptions
 from covey.cli.select.output import Result
 from covey.cli.select.selector import rejection_of
 from covey.cli.similarity_option import function_of, is_in_file, module_of
@@ -41,8 +41,6 @@ from covey.runtime.libraries import require
 
 logger = logging.getLogger("covey")
 
-LOCAL = "local"
-"""The word that asks for workers on this machine."""
 PATIENCE = "10s"
 """How long an answer of the scheduler is waited for. A scheduler that runs answers at once, but the network between may
 be slow."""

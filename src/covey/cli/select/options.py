@@ -21,6 +21,8 @@ PAGE = ".html"
 """The suffix of a page with the map of all clusters."""
 PICTURES = (PAGE, ".png", ".svg", ".pdf")
 """The suffixes of pictures: such a page, or an image of the coverage of all clusters."""
+LOCAL = "local"
+"""The word for a cluster of workers on this machine."""
 ALL_NEIGHBORS = "all"
 """The word for every neighbor that the threshold allows."""
 

@@ -5,7 +5,7 @@ import sys
 from covey.cli.files.block import STANDARD
 from covey.cli.files.paths import names_one_file_twice
 from covey.cli.rules import SOURCE_RULES, Rule
-from covey.cli.select.options import ALL_NEIGHBORS, Method, SelectOptions
+from covey.cli.select.options import ALL_NEIGHBORS, LOCAL, Method, SelectOptions
 from covey.cli.similarity_option import OF_TABLES
 
 OF_CRS = ("-k", "--coverage", "--threshold", "--refine", "--graph", "--budget")
@@ -175,7 +175,7 @@ RULES: tuple[Rule[SelectOptions], ...] = (
     ),
     Rule(
         ("--jobs",),
-        lambda o: o.dask not in (None, "local"),
+        lambda o: o.dask not in (None, LOCAL),
         "--jobs says how many workers --dask local starts; those of a running cluster are all used.",
     ),
 )  # fmt: skip
