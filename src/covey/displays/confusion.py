@@ -16,7 +16,7 @@ STEPS = 10
 MOST_CLUSTERS = 30
 """How many rows and columns a matrix on a page has at most: more cannot be taken in at a glance."""
 LARGEST = 5
-"""How many confusions are told in words: what a reader takes in at once."""
+"""How many confusions are put in words: what a reader takes in at once."""
 
 
 def largest(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -75,8 +75,8 @@ class ConfusionMatrix:
         """
         wrong = self.counts - np.diag(np.diag(self.counts))
         mistakes = wrong.sum(axis=0) + wrong.sum(axis=1)
-        told = np.isin(np.arange(mistakes.size), largest(self.counts))
-        return np.sort(np.lexsort((-mistakes, ~told))[:MOST_CLUSTERS])
+        listed = np.isin(np.arange(mistakes.size), largest(self.counts))
+        return np.sort(np.lexsort((-mistakes, ~listed))[:MOST_CLUSTERS])
 
     @property
     def remark(self) -> str:

@@ -293,8 +293,10 @@ class PrototypeMapDisplay:
             label of a cluster, or if a parameter has a value that is not allowed.
         """
         _check_at_least_one(n_neighbors=n_neighbors, max_objects=max_objects)
-        told = {"names": names, "values": values}
-        display = cls(**_mapped(fitted_selector(estimator), X, label, told, n_neighbors, max_objects, random_state))
+        described = {"names": names, "values": values}
+        display = cls(
+            **_mapped(fitted_selector(estimator), X, label, described, n_neighbors, max_objects, random_state)
+        )
         if image_shape is not None and values is None:
             display.fields = [{}] * display.rows.size  # pixels are not for reading
         if image_shape is not None:
@@ -475,14 +477,14 @@ def _check_counts(prototypes: Mapping[Hashable, Prototype], n: int, *, names: An
 
 
 def _mapped(
-    selector: Any, X: Any, label: Any, told: dict[str, Any], n_neighbors: int, max_objects: int, random_state: Any
+    selector: Any, X: Any, label: Any, described: dict[str, Any], n_neighbors: int, max_objects: int, random_state: Any
 ) -> dict[str, Any]:
     """Lay out the clusters of a fitted selector, and return the attributes of their display."""
     every = selector.prototypes_
     shown = list(every.values()) if label is None else [prototype_of(every, label)]
     similarity = resolve(selector.similarity)
     collection = collect(X, similarity)
-    _check_counts(every, len(collection), **told)
+    _check_counts(every, len(collection), **described)
     rng = check_random_state(random_state)
     order = _by_importance(shown, max_objects, generator(rng))
     core, others = np.sort(order[:LARGEST_CORE]), np.sort(order[LARGEST_CORE:])
@@ -491,7 +493,7 @@ def _mapped(
     order = np.argsort(laid_out)
     rows = laid_out[order]
     places = np.append(np.argsort(order), -1)  # the last entry keeps -1, which is none, as it is
-    names, values = told["names"], told["values"]
+    names, values = described["names"], described["values"]
     if values is None and not is_precomputed(similarity):
         values = X
     return {

@@ -58,21 +58,21 @@ def _by_method(results: Results, problem: str) -> dict[str, list[TrialRecord]]:
 
 
 def _with_examples(
-    told: Confusion, records: Iterable[TrialRecord], problem: Problem, name: str, results: Results
+    confused: Confusion, records: Iterable[TrialRecord], problem: Problem, name: str, results: Results
 ) -> Confusion:
     """Return the confusion with some of its objects, each beside its nearest representative, if there are cards."""
     if problem.card is None:
-        return told
-    return replace(told, examples=list(islice(_examples(told, records, problem, name, results), EXAMPLES)))
+        return confused
+    return replace(confused, examples=list(islice(_examples(confused, records, problem, name, results), EXAMPLES)))
 
 
 def _examples(
-    told: Confusion, records: Iterable[TrialRecord], problem: Problem, name: str, results: Results
+    confused: Confusion, records: Iterable[TrialRecord], problem: Problem, name: str, results: Results
 ) -> Iterable[Example]:
     """Yield all examples that the records list, seed by seed."""
     assert problem.card is not None
     for r in records:
-        rows = r.mistaken.get(told.given, ()) if r.cluster == told.label else ()
+        rows = r.mistaken.get(confused.given, ()) if r.cluster == confused.label else ()
         if rows:
             split = results.split(name, r.seed if problem.drawn else 0)
             asked = split.queries if split.shown_queries is None else split.shown_queries

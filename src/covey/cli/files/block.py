@@ -5,6 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+if TYPE_CHECKING:  # options are checked before anything imports NumPy
+    import numpy as np
+    from numpy.typing import NDArray
+
 STANDARD = "-"
 """The name of standard input and standard output."""
 
@@ -25,11 +29,6 @@ def bytes_in(path: str) -> str | BinaryIO:
 def bytes_out(path: str) -> str | BinaryIO:
     """Return a path as it is, and for standard output the place where bytes are written to."""
     return sys.stdout.buffer if path == STANDARD else path
-
-
-if TYPE_CHECKING:  # options are checked before anything imports NumPy
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)

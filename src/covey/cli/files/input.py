@@ -27,8 +27,12 @@ from covey.storage.compression import PREFIX, open_text
 from covey.storage.limits import FREE, MOST_RATIO, OPTION, allowed
 from covey.storage.text import encoding_of, with_marks
 
+logger = logging.getLogger("covey")
+
 CELLS = 2_000_000
 """About how many values a block holds: 2 million strings of a few characters take some 100 MB."""
+BYTES_OF_CELL = 8
+"""What a value of a table takes in memory at least: a float64, or a pointer to an object."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,6 @@ class ReadOptions:
     def n_rows(self, n_columns: int) -> int:
         """Return how many rows of this many columns make a block."""
         return int(np.clip(CELLS // max(n_columns, 1), 1, self.most_rows))
-
-
-logger = logging.getLogger("covey")
 
 
 @contextmanager
@@ -124,10 +125,6 @@ class _Rejoined(RawIOBase):
         self._prefix = self._prefix[len(buffer) :]
         buffer[: len(part)] = part
         return len(part)
-
-
-BYTES_OF_CELL = 8
-"""What a value of a table takes in memory at least: a float64, or a pointer to an object."""
 
 
 def check_names(where: str, names: Sequence[str]) -> None:
