@@ -13,15 +13,14 @@ SciPy, finds it. A solver works within tolerances, so its optimum is not trusted
 
 never exceeds the true optimum (weak duality). This value, rounded up, is the bound.
 
-Linear programs, solved by HiGHS in a way that Ctrl-C can end.
-
-HiGHS takes no notice of interrupts. So a program that may take long is solved by a process of its own, which can be
-ended. The answer is the same. To start a process takes about half a second; it is saved in two cases:
+HiGHS does not notice Ctrl-C. So `solve_program`, which also serves other linear programs, solves a program that may
+take long in a process of its own, which can be ended. The answer is the same. To start a process takes about half a
+second; it is saved in two cases:
 
 - A small program takes less than that, and is solved in this process.
 - The simplex method keeps to a limit of time, so that a program is first given a short time in this process. (An
-  interior point method does not. It was seen to take 2.4 s instead of 0.5 s for 4 000 objects, because it makes one
-  large factorization after the other.)
+  interior point method does not: it takes 2.4 s instead of 0.5 s for 4 000 objects, because it makes one large
+  factorization after the other.)
 """
 
 import math
@@ -47,22 +46,6 @@ SHORT = 0.5
 
 OUT_OF_TIME = 1
 """The status that SciPy reports if HiGHS has reached a limit."""
-
-
-def solve_program(objective: Any, constraints: Any, limits: Any, bounds: Any, method: str) -> Any:
-    """Minimise ``objective @ x`` such that ``constraints @ x <= limits``, and return what SciPy's `linprog` returns."""
-    from scipy.optimize import linprog
-
-    problem, options = (objective, constraints, limits), {"bounds": bounds, "method": method}
-    only_here = threading.current_thread() is not threading.main_thread()  # other threads are never interrupted
-    if only_here or len(limits) <= SMALL:
-        return linprog(*problem, **options)
-    if method == "highs-ds":
-        solved = linprog(*problem, **options, options={"time_limit": SHORT})
-        if solved.status != OUT_OF_TIME:
-            return solved
-    return call_apart(linprog, *problem, **options)
-
 
 ROUNDING = 1e-9
 """How much the value of the bound may exceed a whole number by rounding, per object. This is far more than sums in
@@ -122,7 +105,7 @@ def cover_lower_bound(
 
 
 def _multipliers(edges: sp.csr_array, n_required: int) -> tuple[Floats, float]:
-    """The multipliers that HiGHS finds; they need not be optimal for the bound to be right."""
+    """Return the multipliers that HiGHS finds; they need not be optimal for the bound to be right."""
     n = edges.shape[0]
     itself = sp.eye_array(n, format="csr")
     covers = sp.csr_array((np.ones(edges.nnz), edges.indices, edges.indptr), shape=(n, n)) + itself
@@ -136,6 +119,21 @@ def _multipliers(edges: sp.csr_array, n_required: int) -> tuple[Floats, float]:
 
 
 def _dual_value(edges: sp.csr_array, n_required: int, u: Floats, v: float) -> float:
-    """The bound that these multipliers give, by the formula at the top of this module."""
+    """Return the bound that these multipliers give, by the formula at the top of this module."""
     spent = u + np.bincount(edges.indices, np.repeat(u, np.diff(edges.indptr)), minlength=u.size)
     return float(v * n_required + np.minimum(0, 1 - spent).sum() + np.minimum(0, u - v).sum())
+
+
+def solve_program(objective: Any, constraints: Any, limits: Any, bounds: Any, method: str) -> Any:
+    """Minimise ``objective @ x`` such that ``constraints @ x <= limits``, and return what SciPy's `linprog` returns."""
+    from scipy.optimize import linprog
+
+    problem, options = (objective, constraints, limits), {"bounds": bounds, "method": method}
+    only_here = threading.current_thread() is not threading.main_thread()  # other threads are never interrupted
+    if only_here or len(limits) <= SMALL:
+        return linprog(*problem, **options)
+    if method == "highs-ds":
+        solved = linprog(*problem, **options, options={"time_limit": SHORT})
+        if solved.status != OUT_OF_TIME:
+            return solved
+    return call_apart(linprog, *problem, **options)

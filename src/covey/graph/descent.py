@@ -38,6 +38,56 @@ from covey.runtime.executor import share_out
 from covey.runtime.parameters import is_number
 from covey.similarity.space import ScoredPairs, Space
 
+SMALLEST_LIST = 10
+"""Lists are at least this long, however few neighbors are asked for. Neighbors of neighbors do not spread through
+shorter ones: with 5 entries the recall was .64 to .69 on classes of Fashion-MNIST, with 10 it was .95 to .96."""
+
+LONGER_FOR_HUBS = 2
+"""How many times longer the lists of many objects are in a space with hubs. Hubs are objects that are near to very many
+others, and neighbors of neighbors seldom lead past them. For 18 846 newsgroup posts and 15 neighbors, this lifts the
+recall from .67 to .92."""
+
+MORE_REVERSED = 2
+"""How many times more reversed entries are joined where upper bounds rule out most pairs without a score, so that pairs
+are cheap. When it was introduced, it lifted the recall from .984 to .989 in the same time; the latter is the recall
+that benchmarks/RESULTS.md shows for 60 000 rows of Fashion-MNIST."""
+
+LANDMARK_SAMPLE = 0.5
+"""The factor on the sample rate after a start from landmarks, which leaves most entries right from the start. On
+Fashion-MNIST it saves 3 % of the evaluations and costs .004 of the recall."""
+
+FEW = 1000
+"""With fewer objects there are no landmarks: scoring them against all objects would cost more than it saves."""
+
+MANY, MANY_COSTLY = 10_000, 30_000
+"""With more objects there are no landmarks either: finding candidates by estimates would take longer than scoring
+pairs. The second number holds for similarities that are not cheap, for which saving evaluations pays longer. Beyond the
+first, upper bounds are used where the space has them."""
+
+MAX_ROUNDS = 50
+"""The most rounds in a row. It only guards against a descent that never settles; `tol` is what normally ends it."""
+
+EXTEND_BELOW, EXTEND_TO = 0.93, 0.95
+"""A descent is extended if its estimated recall lies below the first number, and until it reaches the second. The gap
+allows for the error of the estimate: for ten neighbors and a recall of .95 its standard error is .023, or .013 once
+more pairs are drawn. So few graphs that have a recall of .95 are extended without need."""
+
+EXTENSION = 1.1
+"""How many times longer each extension makes the lists. The steps are small because length is expensive: on
+Fashion-MNIST, lists 1.2 times as long cost half as many evaluations again and lift the recall from .95 to .98."""
+
+MAX_EXTENSIONS = 24
+"""The most extensions: lists are then 1.1^24, about ten times, as long. Only a descent that cannot remember its pairs
+gets that far; any other one has scored all pairs long before."""
+
+SCORE_ALL_ABOVE = 1 / 3
+"""Once this share of all pairs is scored and the recall is still low, the rest is scored, too. Going on would cost
+about as much, and scoring the rest makes the graph exact."""
+
+OWNERS = 1024
+"""At most how many objects one task joins. It bounds the memory for the pairs of a task, and tasks stay small enough to
+keep all threads busy."""
+
 
 @dataclass(frozen=True)
 class NNDescent:
@@ -96,57 +146,6 @@ class NNDescent:
             raise ValueError(f"sample_rate must be a number in (0, 1], got {self.sample_rate!r}.")
         if not (is_number(self.tol) and 0 <= self.tol <= 1):
             raise ValueError(f"tol must be a number in [0, 1], got {self.tol!r}.")
-
-
-SMALLEST_LIST = 10
-"""Lists are at least this long, however few neighbors are asked for. Neighbors of neighbors do not spread through
-shorter ones: with 5 entries the recall was .64 to .69 on classes of Fashion-MNIST, with 10 it was .95 to .96."""
-
-LONGER_FOR_HUBS = 2
-"""How many times longer the lists of many objects are in a space with hubs. Hubs are objects that are near to very many
-others, and neighbors of neighbors seldom lead past them. For 18 846 newsgroup posts and 15 neighbors, this lifts the
-recall from .67 to .92."""
-
-MORE_REVERSED = 2
-"""How many times more reversed entries are joined where upper bounds rule out most pairs without a score, so that pairs
-are cheap. When it was introduced, it lifted the recall from .984 to .989 in the same time; the latter is the recall
-that benchmarks/RESULTS.md shows for 60 000 rows of Fashion-MNIST."""
-
-LANDMARK_SAMPLE = 0.5
-"""The factor on the sample rate after a start from landmarks, which leaves most entries right from the start. On
-Fashion-MNIST it saves 3 % of the evaluations and costs .004 of the recall."""
-
-FEW = 1000
-"""With fewer objects there are no landmarks: scoring them against all objects would cost more than it saves."""
-
-MANY, MANY_COSTLY = 10_000, 30_000
-"""With more objects there are no landmarks either: finding candidates by estimates would take longer than scoring
-pairs. The second number holds for similarities that are not cheap, for which saving evaluations pays longer. Beyond the
-first, upper bounds are used where the space has them."""
-
-MAX_ROUNDS = 50
-"""The most rounds in a row. It only guards against a descent that never settles; `tol` is what normally ends it."""
-
-EXTEND_BELOW, EXTEND_TO = 0.93, 0.95
-"""A descent is extended if its estimated recall lies below the first number, and until it reaches the second. The gap
-allows for the error of the estimate: for ten neighbors and a recall of .95 its standard error is .023, or .013 once
-more pairs are drawn. So few graphs that have a recall of .95 are extended without need."""
-
-EXTENSION = 1.1
-"""How many times longer each extension makes the lists. The steps are small because length is expensive: on
-Fashion-MNIST, lists 1.2 times as long cost half as many evaluations again and lift the recall from .95 to .98."""
-
-MAX_EXTENSIONS = 24
-"""The most extensions: lists are then 1.1^24, about ten times, as long. Only a descent that cannot remember its pairs
-gets that far; any other one has scored all pairs long before."""
-
-SCORE_ALL_ABOVE = 1 / 3
-"""Once this share of all pairs is scored and the recall is still low, the rest is scored, too. Going on would cost
-about as much, and scoring the rest makes the graph exact."""
-
-OWNERS = 1024
-"""At most how many objects one task joins. It bounds the memory for the pairs of a task, and tasks stay small enough to
-keep all threads busy."""
 
 
 def descend(
