@@ -7,6 +7,7 @@ after a change, run ``make map``, which calls ``python -m tests.test_architectur
 """
 
 import ast
+import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -205,6 +206,19 @@ def test_internal_folders_export_nothing():
     bodies = {name: modules()[name].body for name in internal}
     filled = [name for name, body in bodies.items() if len(body) > 1]
     assert [name for name in filled if not any(isinstance(node, definitions) for node in bodies[name])] == []
+
+
+def test_the_docstring_of_a_folder_names_only_files_that_it_has():
+    """A path that begins with covey/ is one of the package."""
+    wrong = []
+    for path in sorted(PACKAGE.rglob("__init__.py")):
+        named = re.findall(r"`([\w/]+\.py)`", ast.get_docstring(ast.parse(path.read_text())) or "")
+        wrong += [
+            f"{path.parent.relative_to(PACKAGE.parent)} has no {name}"
+            for name in named
+            if not list(path.parent.rglob(name)) and not (PACKAGE.parent / name).exists()
+        ]
+    assert wrong == []
 
 
 def test_the_page_shows_the_map_of_this_tree():
