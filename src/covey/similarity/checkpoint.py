@@ -107,7 +107,7 @@ PAIR = np.dtype([("first", "<u4"), ("second", "<u4"), ("similarity", "<f8")])
 """How a pair is written."""
 
 MOST_LOST = 0.5
-"""Which share of the objects of a file may be missing in X. Kept pairs are right whatever other objects there are, so
+"""Which share of the objects of a file may be missing in X. Kept pairs are right among any other objects, so
 that the limit only protects from a wrong name."""
 
 

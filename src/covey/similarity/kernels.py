@@ -6,7 +6,7 @@ the pair (left[i[t]], right[j[t]]). The tables in `measures.py` decide what a su
 The compiler vectorises a sum only if it may change the order of the additions. Which order it chooses is up to the
 compiler, but the order is the same in every call. Each sum is therefore computed by one compiled function and nowhere
 else: the same two rows then give the same bits in any batch, on any thread, and with the two sides exchanged. Sums are
-made in float64, whatever type the rows have, so that sums of integers are exact.
+made in float64 for rows of all types, so that sums of integers are exact.
 
 Prefetching: asking for memory shortly before it is needed.
 
