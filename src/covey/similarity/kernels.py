@@ -8,14 +8,10 @@ compiler, but the order is the same in every call. Each sum is therefore compute
 else: the same two rows then give the same bits in any batch, on any thread, and with the two sides exchanged. Sums are
 made in float64 for rows of all types, so that sums of integers are exact.
 
-Prefetching: asking for memory shortly before it is needed.
-
-A loop over rows that lie anywhere in a large array spends much of its time waiting for memory. The processor can fetch
-the rows of later steps while it works on the present one, if it is told which. numba has no function for that, so the
-instruction is written in LLVM's language here.
-
-With `look_ahead` left empty for comparison, NN-Descent on one thread took 2.5
-s of processor time instead of 2.9 s for 30 000 rows of Fashion-MNIST, and 6.5 s instead of 6.8 s for 60 000 rows.
+A loop over rows that lie anywhere in a large array spends much of its time waiting for memory. So kernels prefetch
+(`look_ahead`): the processor fetches the rows of later steps while it works on the present one. numba has no function
+for that, so the instruction is written in LLVM's language here. With it, NN-Descent on one thread takes 2.5 s of
+processor time instead of 2.9 s for 30 000 rows of Fashion-MNIST, and 6.5 s instead of 6.8 s for 60 000 rows.
 """
 
 from typing import Any, NamedTuple

@@ -8,9 +8,7 @@
    objects instead. This costs far more and is less exact, because such pairs share objects.)
 
 An object of multiplicity m also makes pairs with its own copies. These have the similarity of the object to itself,
-which is scored once.
-
-Homogeneity: the mean similarity of the pairs of a cluster.
+which is scored once. The mean of a cluster is called its homogeneity.
 """
 
 from dataclasses import dataclass
