@@ -25,7 +25,13 @@ from tests.cli.commands import iris
 
 @pytest.mark.parametrize(
     ("phase", "delay"),
-    [("exact", 0.3), ("lower bound", 0.2), ("lower bound", 1.5), ("DS3 ADMM", 0.3), ("processes", 1.0)],
+    [
+        ("exact", 0.3),
+        ("lower bound", 0.2),
+        pytest.param("lower bound", 1.5, marks=pytest.mark.minutes),
+        pytest.param("DS3 ADMM", 0.3, marks=pytest.mark.minutes),
+        ("processes", 1.0),
+    ],
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="what is left behind is read from /proc")
 def test_an_interrupt_leaves_nothing_behind(phase, delay):

@@ -33,18 +33,18 @@ def in_parts(X, n=40):
     return da.from_array(X, chunks=(n, *X.shape[1:]))
 
 
-def test_covey_alone_imports_no_dask():
-    code = (
-        "import sys, covey; covey.CRS(2).fit([[1, 0], [1, 1], [0, 1]]); print({'dask', 'distributed'} & {*sys.modules})"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+ALONE = """
+import sys, covey
+covey.CRS(2).fit([[1, 0], [1, 1], [0, 1]])
+print({"dask", "distributed"} & {*sys.modules})
+import covey.dask
+print(covey.dask.CRS(3), covey.dask.NearestPrototypeClassifier())
+"""
 
 
-def test_a_module_alone_starts_nothing():
-    """The estimators can be imported and made where there is no cluster."""
-    code = "import covey.dask; print(covey.dask.CRS(3), covey.dask.NearestPrototypeClassifier())"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert out == "CRS(n_neighbors=3) NearestPrototypeClassifier()\n"
+def test_covey_alone_imports_no_dask_and_the_estimators_need_no_cluster_before_fit():
+    out = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True).stdout
+    assert out == "set()\nCRS(n_neighbors=3) NearestPrototypeClassifier()\n"
 
 
 def test_parameters_are_those_of_one_process_and_two_more():
@@ -312,6 +312,7 @@ def test_a_cluster_may_adapt_to_its_work():
     assert found.prototypes_.keys() == {"a", "b"}
 
 
+@pytest.mark.minutes
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs the memory counts of Unix")
 def test_the_memory_of_the_driver_does_not_grow_with_the_data(client):
     """From 5 000 to 50 000 rows, the data grow by 46 MB. The driver grew by 15 MB from 10 000 to 100 000 rows."""

@@ -59,6 +59,7 @@ def undisturbed(cluster, tmp_path_factory):
         return model(None, tmp_path_factory.mktemp("calls")).fit(*data()).to_local()
 
 
+@pytest.mark.minutes
 def test_a_worker_killed_in_the_middle_of_the_graph_costs_nothing_but_time(client, undisturbed, tmp_path):
     def kill():
         wait_for(lambda: len(measures.calls(tmp_path)) > 2000)
@@ -75,7 +76,7 @@ def test_a_worker_killed_in_the_middle_of_the_graph_costs_nothing_but_time(clien
     assert len(measures.calls(tmp_path)) > found.n_evaluations_
 
 
-@pytest.mark.parametrize("moment", ["coverage of 0", "representatives"])
+@pytest.mark.parametrize("moment", ["coverage of 0", pytest.param("representatives", marks=pytest.mark.minutes)])
 def test_a_worker_killed_after_the_graph_costs_nothing_but_time(client, undisturbed, tmp_path, monkeypatch, moment):
     """No evaluation was under way when the worker died, so that every call belongs to a task that has finished."""
     gather, killed = Engine.gather, []
@@ -104,6 +105,7 @@ def test_no_report_is_lost_if_there_are_more_than_a_topic_holds(client):
         assert engine.n_reported() == 960
 
 
+@pytest.mark.minutes
 def test_a_worker_killed_after_the_fit_does_not_lose_the_members(client, undisturbed, tmp_path):
     """Lists as long as a cluster live on the workers, which make them again."""
     found = model(None, tmp_path).fit(*data())
@@ -111,6 +113,7 @@ def test_a_worker_killed_after_the_fit_does_not_lose_the_members(client, undistu
     assert_same_state(found.to_local(), undisturbed)
 
 
+@pytest.mark.minutes
 @pytest.mark.parametrize(("n_files", "protocol"), [(2, ""), (6, "file://")])
 def test_a_driver_that_was_killed_goes_on_where_it_was(client, undisturbed, tmp_path, n_files, protocol):
     folder, calls = tmp_path / "checkpoint", tmp_path / "calls"
@@ -131,6 +134,30 @@ def test_a_driver_that_was_killed_goes_on_where_it_was(client, undisturbed, tmp_
     again = model(f"{protocol}{folder}", calls).fit(*data())
     assert again.n_restored_evaluations_ == again.n_evaluations_ == found.n_evaluations_
     assert_same_state(again.to_local(), undisturbed)
+
+
+def test_an_interrupted_fit_goes_on_where_it_was(client, undisturbed, tmp_path):
+    """As after a driver that was killed, but in this process."""
+    folder, calls = str(tmp_path / "checkpoint"), tmp_path / "calls"
+    calls.mkdir()
+    gather = Engine.gather
+
+    def interrupt(engine, what, futures):
+        if what.startswith("coverage"):
+            raise KeyboardInterrupt
+        return gather(engine, what, futures)
+
+    stopped = model(folder, calls)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Engine, "gather", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            stopped.fit(*data())
+    wait_for(lambda: is_idle(client))
+    before = len(measures.calls(calls))
+    found = model(folder, calls).fit(*data())
+    assert_same_state(found.to_local(), undisturbed)
+    assert found.n_restored_evaluations_ > 0
+    assert len(measures.calls(calls)) - before == found.n_evaluations_ - found.n_restored_evaluations_
 
 
 class Finished:
