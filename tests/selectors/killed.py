@@ -1,6 +1,6 @@
 """Lets a process that fits a selector with a checkpoint be killed again and again, and says what was lost.
 
-``python -m tests.selectors.killed NAME PATH`` fits the selector once without a checkpoint. It then starts the same fit
+``python -m tests.selectors.killed FOLDER`` fits each selector once without a checkpoint. It then starts the same fit
 with a checkpoint in a child process, which counts its evaluations in shared memory, kills it by SIGKILL at a random
 moment, and compares how many pairs the child has evaluated with how many have reached the file. After `KILLS` kills,
 the fit goes on undisturbed. The children are made by `fork`, so that covey has to be imported only once.
@@ -66,7 +66,8 @@ def outcome(selector):
     return [found, selector.n_evaluations_]
 
 
-def main(name, path):
+def report(name, path):
+    """Kill the fit of a selector again and again, and say what was lost."""
     rng = np.random.default_rng(len(name))
     interruptible.SECONDS = 0.002  # so that many moments lie between two writes, and many within one
     selector = SELECTORS[name]
@@ -90,7 +91,7 @@ def main(name, path):
         (evaluated,) = struct.unpack_from("<q", counter)
         most_repeated = max(most_repeated, evaluated - (kept(path)[0] - before))
     selector.set_params(checkpoint=path).fit(X, Y)
-    report = {
+    return {
         "n_kills": n_kills,
         "found": outcome(selector),
         "expected": expected,
@@ -98,8 +99,7 @@ def main(name, path):
         "largest_batch": 2 * kept(path)[1],  # a step may be twice as large as the one before, which was written
         "n_asked_again": 5 + 5 * 4,  # when the file is opened, and by the checks of three classes and of all
     }
-    print(json.dumps(report))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(json.dumps({name: report(name, os.path.join(sys.argv[1], name)) for name in SELECTORS}))

@@ -429,12 +429,17 @@ def test_a_fit_without_a_checkpoint_forgets_the_report_of_the_one_before(tmp_pat
 # Killed
 
 
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """What `killed.py` reports of each selector. Between them, they are killed at 50 moments and more."""
+    command = [sys.executable, "-m", "tests.selectors.killed", str(tmp_path_factory.mktemp("killed"))]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.mark.xdist_group("killed")
 @pytest.mark.parametrize("name", killed.SELECTORS)
-def test_a_process_that_is_killed_at_random_moments_goes_on_to_the_same_end(name, tmp_path):
-    """`killed.py` says what it does. Between them, the selectors are killed at 50 moments and more."""
-    command = [sys.executable, "-m", "tests.selectors.killed", name, str(tmp_path / "kept")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    report = json.loads(done.stdout)
+def test_a_process_that_is_killed_at_random_moments_goes_on_to_the_same_end(name, reports):
+    report = reports[name]
     assert report["n_kills"] == killed.KILLS
     assert report["found"] == report["expected"]
     assert report["most_repeated"] <= report["largest_batch"] + report["n_asked_again"]
