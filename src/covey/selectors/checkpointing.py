@@ -30,7 +30,7 @@ def checkpoint_of_clusters(
     selector: Any, collection: Collection, groups: Groups, request: Request
 ) -> Checkpoint | None:
     """Return the checkpoint if it keeps finished clusters. Refuse one that has those of another run."""
-    requests = [request.about(*group) for group in groups]
+    requests = [request.about(*group) for group in groups]  # refuses wrong weights before any cluster is worked on
     given = [{name: value for name, value in about.items() if value is not None} for about in requests]
     parameters = {"selector": type(selector).__name__, **selector.get_params()}
     rows = {"sample_weight or include": [*filter(None, given)]}
