@@ -88,7 +88,9 @@ def piped(*args, **options):
 def run_here(words, standard=b""):
     """Run a command in this process: its exit code, and what it writes to standard output and standard error."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    logging.getLogger().handlers.clear()  # those of an earlier run write to its standard error
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers.clear()  # so that the command makes its own, which write to this standard error
     before = sys.argv, sys.stdin
     sys.argv, sys.stdin = ["covey", *words], io.TextIOWrapper(io.BytesIO(standard))
     try:
@@ -99,6 +101,8 @@ def run_here(words, standard=b""):
         code = stop.code or 0
     finally:
         sys.argv, sys.stdin = before
+        root.handlers[:] = handlers
+        root.setLevel(level)
     return code, *(stream.buffer.getvalue().decode() for stream in (out, err))
 
 
