@@ -18,7 +18,7 @@ from tests.cli.commands import run_here
 from tests.same_answers import answers, problems
 
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}|(?<=/tmp/)tmp\w{8}")
-"""What differs from process to process: addresses in memory, and folders for a while."""
+"""Addresses in memory, and temporary folders."""
 SECONDS = re.compile(r"\b\d+(\.\d+)? (s|ms|seconds|minutes)\b")
 PROGRESS = re.compile(r"\d:\d\d:\d\d")
 """What the lines have that tell of the progress of work, if that takes long."""
@@ -68,6 +68,11 @@ def obey(case):
     return answer
 
 
+def as_line(answer):
+    """Return an answer as JSON, without what differs from process to process."""
+    return ADDRESS.sub("some", json.dumps(answer))
+
+
 def main():
     """Answer until the requests end. Nothing that covey prints gets between the answers."""
     time.perf_counter = lambda: 0.0  # reports tell how long things took
@@ -76,7 +81,7 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         answer = solve(request) if isinstance(request, int) else obey(request)
-        to_driver.write(ADDRESS.sub("some", json.dumps(answer)) + "\n")
+        to_driver.write(as_line(answer) + "\n")
         to_driver.flush()
 
 
