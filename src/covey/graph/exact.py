@@ -99,8 +99,9 @@ class _Search(BestLists):
         self.starts = range(0, space.n_left, self.step)
         self._locks = [threading.Lock() for _ in self.starts]
 
-    def tile(self, row: int, column: int) -> Total | None:
-        """Search the tile that starts here; return the sum of its similarities, if all were scored."""
+    def tile(self, start: tuple[int, int]) -> Total | None:
+        """Search the tile that starts at a row and a column; return the sum of its similarities, if all were scored."""
+        row, column = start
         rows, columns = self.rows(row), slice(column, min(column + self._width, self.space.n_right))
         both = self.others and self.space.symmetric
         if not self.space.screened:
@@ -127,7 +128,8 @@ class _Search(BestLists):
         """Score the pairs of a tile that clear the hurdles of its rows, and offer the columns to them."""
         groups = np.broadcast_to(np.zeros((1, 1), dtype=np.int8), estimates.shape)
         i, j = self.clear(estimates, self.space.slack(rows), np.arange(rows.start, rows.stop), groups)
-        self._score_and_offer(rows, i + np.int32(rows.start), j + np.int32(columns.start))
+        i, j = i + np.int32(rows.start), j + np.int32(columns.start)
+        self.offer(rows, i, j, self.space.score(i, j, counted=False))
 
     def screen_columns(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
         """Score the pairs of a tile that clear the hurdles of its columns, and offer the rows to them.
@@ -138,10 +140,8 @@ class _Search(BestLists):
         hurdles, k = self.hurdles[columns, 0], self.lists.indices.shape[1]
         n = clear_column_hurdles(estimates, self.space.slack(columns), hurdles, k, i, j)
         order = np.argsort(i[:n], kind="stable")  # pairs of the same object are scored faster one after the other
-        self._score_and_offer(columns, i[order] + np.int32(columns.start), j[order] + np.int32(rows.start))
-
-    def _score_and_offer(self, block: slice, i: Indices, j: Indices) -> None:
-        self.offer(block, i, j, self.space.score(i, j, counted=False))
+        i, j = i[order] + np.int32(columns.start), j[order] + np.int32(rows.start)
+        self.offer(columns, i, j, self.space.score(i, j, counted=False))
 
     def score_all(self, rows: slice, columns: slice) -> tuple[Indices, Indices, Floats]:
         """Score all pairs of a tile; on the diagonal, only those that are pairs of different objects and come first."""
@@ -170,7 +170,7 @@ def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -
     tiles = [(rows, columns) for rows in search.starts for columns in search.starts]
     if space.symmetric:
         tiles = [(rows, columns) for rows, columns in tiles if rows <= columns]
-    sums = space.executor.run(lambda tile: search.tile(*tile), tiles, products=True)
+    sums = space.executor.run(search.tile, tiles, products=True)
     scored = [value for value in sums if value is not None]
     total = added(scored) / (1 if space.symmetric else 2) if scored else None
     return search.lists, total
@@ -182,7 +182,7 @@ def nearest(space: Space, k: int) -> NeighborLists:
     search = _Search(space, k, others=False)
     # Tiles of different rows follow each other, so that threads seldom wait for the lists of the same rows.
     tiles = [(rows, columns) for columns in range(0, space.n_right, TILE) for rows in search.starts]
-    space.executor.run(lambda tile: search.tile(*tile), tiles, products=True)
+    space.executor.run(search.tile, tiles, products=True)
     return search.lists
 
 

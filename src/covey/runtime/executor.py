@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.runtime.interruptible import FEW, in_steps, stop_if_abandoned, working_under, works_for_another
+from covey.runtime.interruptible import FEW, Steps, stop_if_abandoned, working_under, works_for_another
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -102,9 +102,13 @@ class Executor:
         if products:
             keep_freed_blocks()
         most = self._n_threads()
-        if most == 1:
-            return [_run_next(function, task) for task in tasks]
-        return _on_threads(function, list(tasks), most, products=products)
+        if most > 1:
+            return _on_threads(function, list(tasks), most, products=products)
+        results = []
+        for task in tasks:
+            stop_if_abandoned()  # this thread may itself work for another one
+            results.append(function(task))
+        return results
 
     def in_batches(
         self, function: Callable[[Any, Any], NDArray[Any]], i: NDArray[Any], j: NDArray[Any], fewest: int = BATCH
@@ -117,9 +121,10 @@ class Executor:
 
         def compute(start: int) -> NDArray[Any]:
             a, b = i[start : start + size], j[start : start + size]
-            parts: list[NDArray[Any]] = []
-            step = in_steps(a.size, lambda part: parts.append(function(a[part], b[part])), self._step)
-            self._step = min(step, BATCH)
+            parts, steps = [], Steps(self._step)
+            for part in steps.over(a.size):
+                parts.append(function(a[part], b[part]))
+            self._step = min(steps.size, BATCH)
             return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
         values = self.run(compute, range(0, i.size, size))
@@ -187,12 +192,6 @@ def _wait_for(threads: Iterable[tuple[threading.Thread, threading.Event]]) -> No
             while not done.wait(LOOK):
                 pass
             thread.join()
-
-
-def _run_next(function: Callable[[Task], Result], task: Task) -> Result:
-    """Run a task in this thread, unless the thread that this one works for was interrupted."""
-    stop_if_abandoned()
-    return function(task)
 
 
 def keep_freed_blocks() -> None:

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -97,10 +97,13 @@ class Content:
 
     def of(self, value: Any, *, typed: bool) -> bytes:
         """Return the content of an object. If it is `typed`, equal objects of different types have different bytes."""
-        content = self._untyped(value, typed=typed)
+        content = self._atom(value)
+        if content is None:
+            content = self._by_parts(value, typed=typed)
         return _joined([_name(type(value)), content]) if typed else content
 
-    def _untyped(self, value: Any, *, typed: bool) -> bytes:
+    def _atom(self, value: Any) -> bytes | None:
+        """Write a value that has no parts; return None for any other."""
         if isinstance(value, str):
             return b"text" + _text(value)
         if isinstance(value, bytes | bytearray):
@@ -111,31 +114,27 @@ class Content:
             return b"none"
         if isinstance(value, type | FunctionType | BuiltinFunctionType | ModuleType):
             return b"name" + _name(value)
+        return None
+
+    def _by_parts(self, value: Any, *, typed: bool) -> bytes:
         if id(value) in self._path or len(self._path) == DEEPEST:
             return self._type_alone(value)
         self._path.append(id(value))
         try:
-            return self._by_parts(value, typed=typed)
+            if isinstance(value, np.ndarray | np.void):
+                form = f"{value.dtype.str} {value.dtype.names} {value.shape}"
+                parts = self.of(value.tolist(), typed=typed) if value.dtype.hasobject else value.tobytes()
+                return b"array" + _joined([form.encode(), parts])
+            if isinstance(value, list | tuple):
+                return b"sequence" + _joined(list(map(partial(self.of, typed=typed), value)))
+            if isinstance(value, AbstractSet):
+                return b"set" + _joined(sorted(map(partial(self.of, typed=typed), value)))
+            if isinstance(value, dict):
+                items = [_joined(list(map(partial(self.of, typed=typed), item))) for item in value.items()]
+                return b"dict" + _joined(sorted(items))
+            return self._taken_apart(value)
         finally:
             self._path.pop()
-
-    def _type_alone(self, value: Any) -> bytes:
-        self.is_whole = False
-        return b"type" + _name(type(value))
-
-    def _by_parts(self, value: Any, *, typed: bool) -> bytes:
-        if isinstance(value, np.ndarray | np.void):
-            form = f"{value.dtype.str} {value.dtype.names} {value.shape}"
-            parts = self.of(value.tolist(), typed=typed) if value.dtype.hasobject else value.tobytes()
-            return b"array" + _joined([form.encode(), parts])
-        if isinstance(value, list | tuple):
-            return b"sequence" + _joined(self.of(part, typed=typed) for part in value)
-        if isinstance(value, AbstractSet):
-            return b"set" + _joined(sorted(self.of(part, typed=typed) for part in value))
-        if isinstance(value, dict):
-            items = (_joined([self.of(key, typed=typed), self.of(item, typed=typed)]) for key, item in value.items())
-            return b"dict" + _joined(sorted(items))
-        return self._taken_apart(value)
 
     def _taken_apart(self, value: Any) -> bytes:
         """Write an object by the parts that pickle would store."""
@@ -148,7 +147,11 @@ class Content:
             taken = [function, arguments, state, list(items or ()), list(pairs or ())]
         except Exception:  # the object's own code may raise anything
             return self._type_alone(value)
-        return b"object" + _joined(self.of(part, typed=False) for part in taken)
+        return b"object" + _joined(list(map(partial(self.of, typed=False), taken)))
+
+    def _type_alone(self, value: Any) -> bytes:
+        self.is_whole = False
+        return b"type" + _name(type(value))
 
 
 class CodeContent(Content):
@@ -159,7 +162,10 @@ class CodeContent(Content):
     count, and numbers, strings and tuples. Tables and other modules do not. Docstrings do not count either.
     """
 
-    def _untyped(self, value: Any, *, typed: bool) -> bytes:
+    def _atom(self, value: Any) -> bytes | None:
+        return None if isinstance(value, FunctionType) else super()._atom(value)
+
+    def _by_parts(self, value: Any, *, typed: bool) -> bytes:
         value = getattr(value, "py_func", value)  # the Python function of one that numba has compiled
         if isinstance(value, FunctionType):
             cells = [_held(cell) for cell in value.__closure__ or ()]
@@ -170,7 +176,7 @@ class CodeContent(Content):
             return b"code" + self.of([value.co_code, value.co_consts, value.co_names, counts], typed=True)
         if isinstance(value, MethodType):
             return b"method" + self.of([value.__func__, value.__self__], typed=True)
-        return super()._untyped(value, typed=typed)
+        return super()._by_parts(value, typed=typed)
 
     def _taken_apart(self, value: Any) -> bytes:
         """Write an object by the parts that pickle would store, and by the methods of its class."""
@@ -195,7 +201,10 @@ def _digests(contents: Iterable[bytes]) -> Hashes:
 
 def _joined(parts: Iterable[bytes]) -> bytes:
     """Write parts one after the other, each after its length, so that the bytes say where each part ends."""
-    return b"".join([len(part).to_bytes(8, "little") + part for part in parts])
+    written = bytearray()
+    for part in parts:
+        written += len(part).to_bytes(8, "little") + part
+    return bytes(written)
 
 
 def _text(value: str) -> bytes:
