@@ -111,24 +111,41 @@ class Executor:
         return results
 
     def in_batches(
-        self, function: Callable[[Any, Any], NDArray[Any]], i: NDArray[Any], j: NDArray[Any], fewest: int = BATCH
+        self,
+        function: Callable[[Any, Any], NDArray[Any]],
+        i: NDArray[Any],
+        j: NDArray[Any],
+        *,
+        fewest: int = BATCH,
+        count: Callable[[int], object] | None = None,
     ) -> NDArray[Any]:
         """Return ``function(i, j)``, which yields a number for each pair. It is computed batch by batch.
 
-        All threads get a batch, unless it would have less than `fewest` pairs.
+        All threads get a batch, unless it would have less than `fewest` pairs. `count` is told how many pairs were
+        computed, step by step.
         """
-        size = min(BATCH, max(fewest, -(-i.size // self._n_threads())))
+        n = self._n_threads()
+        size = min(BATCH, max(fewest, -(-i.size // n)))
+        if n == 1 or i.size <= size:
+            return self._in_steps(function, i, j, count)
+        batches = [slice(start, start + size) for start in range(0, i.size, size)]
+        return np.concatenate(self.run(lambda batch: self._in_steps(function, i[batch], j[batch], count), batches))
 
-        def compute(start: int) -> NDArray[Any]:
-            a, b = i[start : start + size], j[start : start + size]
-            parts, steps = [], Steps(self._step)
-            for part in steps.over(a.size):
-                parts.append(function(a[part], b[part]))
-            self._step = min(steps.size, BATCH)
-            return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-        values = self.run(compute, range(0, i.size, size))
-        return np.concatenate(values) if values else np.empty(0)
+    def _in_steps(
+        self,
+        function: Callable[[Any, Any], NDArray[Any]],
+        i: NDArray[Any],
+        j: NDArray[Any],
+        count: Callable[[int], object] | None,
+    ) -> NDArray[Any]:
+        """Compute a batch in this thread, in steps that Ctrl-C can end."""
+        parts, steps = [], Steps(self._step)
+        for part in steps.over(i.size):
+            parts.append(function(i[part], j[part]))
+            if count is not None:
+                count(parts[-1].size)
+        self._step = min(steps.size, BATCH)
+        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
 
     def _n_threads(self) -> int:
         return 1 if works_for_another() else n_threads(self.n_jobs)

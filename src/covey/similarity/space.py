@@ -158,15 +158,8 @@ class Space(ABC):
 
     def score_or_nan(self, i: Indices, j: Indices, *, counted: bool = True) -> Floats:
         """Return the similarities of pairs, and NaN for those for which the similarity has failed."""
-
-        def score_batch(a: Indices, b: Indices) -> Floats:
-            values = self._evaluate(a, b)
-            if counted:
-                self.count(a.size)
-            return values
-
         if self.threaded:
-            return self.executor.in_batches(score_batch, i, j)
+            return self.executor.in_batches(self._evaluate, i, j, count=self.count if counted else None)
         return self.joined(self.parts(i, j), i.size, counted=counted)
 
     def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
