@@ -28,7 +28,7 @@ from covey.dask import large
 from covey.dask.shards import GraphParameters, Shard, link, merge_shards
 from covey.graph.exact import nearest
 from covey.graph.merge import length_of_lists
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 
 COLUMNS = 32

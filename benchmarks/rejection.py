@@ -25,7 +25,7 @@ import covey
 from benchmarks import data
 from benchmarks.small_sets import SETS, frequent, morgan, warped_pairs
 from covey import datasets
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 
 RATES = (0.01, 0.05, 0.1)

@@ -10,7 +10,7 @@ from tests import reference
 
 def space_of(X, similarity, n_jobs=None):
     """The space of objects among themselves."""
-    from covey.similarity.kinds.dispatch import collect
+    from covey.similarity.kinds import collect
     from covey.similarity.measures import resolve  # here, as the rest of this module is used beside older versions, too
 
     return collect(X, resolve(similarity)).space(n_jobs)

@@ -15,7 +15,7 @@ from covey.coverage.gains import as_similarities
 from covey.dask.shards import Means, mean_of_cluster
 from covey.graph.pair_memory import HashedPairs
 from covey.selectors.delta_medoids import EvaluatedSimilarities
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.mean import mean_similarity
 from covey.similarity.measures import resolve
 from covey.similarity.space import draw_pairs

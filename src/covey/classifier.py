@@ -37,7 +37,7 @@ from covey.runtime.progress import progress
 from covey.selectors.base import fits_collection, whole_or_nothing
 from covey.selectors.crs import CRS
 from covey.selectors.labels import check_labels, clusters, exact_array, sorted_labels
-from covey.selectors.routing import routed, router
+from covey.selectors.request import routed, router
 from covey.selectors.saved_state import (
     BARS,
     FEATURES,
@@ -57,11 +57,11 @@ from covey.selectors.saved_state import (
     or_none,
 )
 from covey.similarity.collection import Representatives
-from covey.similarity.kinds.dispatch import collect, collect_representatives
+from covey.similarity.inputs import Labels, Objects
+from covey.similarity.kinds import collect, collect_representatives
 from covey.similarity.kinds.mixed import MixedRows
 from covey.similarity.measures import is_precomputed, resolve
 from covey.similarity.space import Space
-from covey.similarity.types import Labels, Objects
 
 
 @dataclass(frozen=True, eq=False)

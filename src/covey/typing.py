@@ -22,7 +22,7 @@ Examples
 """
 
 from covey.graph.build import GraphLike
+from covey.similarity.inputs import Column, Frame, Labels, Objects, SparseMatrix
 from covey.similarity.similarity import SimilarityLike
-from covey.similarity.types import Column, Frame, Labels, Objects, SparseMatrix
 
 __all__ = ["Column", "Frame", "GraphLike", "Labels", "Objects", "SimilarityLike", "SparseMatrix"]

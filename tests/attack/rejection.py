@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 import covey
 from covey.exceptions import MissingBarsWarning
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests import reference
 

@@ -17,7 +17,7 @@ from covey.dask.large import graph_parameters
 from covey.dask.shards import Links, Shard, link, merge_shards
 from covey.dask.worker import prepare_part
 from covey.exceptions import FileFormatError
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 
 

@@ -15,7 +15,7 @@ import covey.dask
 from covey.dask import large
 from covey.dask.engine import Engine
 from covey.dask.shards import Links, Shard, assign, join_range
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests.dask import measures
 from tests.dask.measures import FIELDS, assert_same_state

@@ -12,7 +12,7 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 import covey
 from covey.dask.large import graph_parameters
 from covey.dask.shards import Shard, fold, link, mean_of_cluster, merge_shards, shortened
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests.dask import measures
 from tests.forms import letters

@@ -8,7 +8,7 @@ import covey
 from covey.graph import by_group
 from covey.graph.by_group import Sides, nearest_of_groups
 from covey.graph.lists import NeighborLists
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests.forms import similarity_matrix
 

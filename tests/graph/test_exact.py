@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from covey.graph import exact
 from covey.graph.exact import all_similarities, has_few_nonzero, sample
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests.forms import space_of
 

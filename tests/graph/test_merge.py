@@ -12,7 +12,7 @@ from covey.graph.build import build
 from covey.graph.exact import nearest_across
 from covey.graph.lists import NeighborLists
 from covey.graph.merge import length_of_lists, merge
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests.forms import Counted, letters, similarity_matrix, space_of
 

@@ -12,7 +12,7 @@ import covey
 from covey.dask.large import graph_parameters
 from covey.dask.shards import Shard, link, merge_shards
 from covey.dask.worker import FittedPack, Pack, fit_pack
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 
 ROWS = np.random.default_rng(0).normal(size=(500, 8))

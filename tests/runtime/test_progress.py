@@ -10,7 +10,7 @@ import pytest
 import covey
 from covey.runtime.progress import TerminalBar, _short, progress
 from covey.selectors.base import Cluster, _done_and_total
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from covey.similarity.similarity import Similarity
 from tests.forms import space_of

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import covey
 from covey.runtime.parameters import generator
 from covey.selectors.cluster import Cluster
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 
 rng = np.random.default_rng(0)

@@ -13,8 +13,7 @@ from covey.runtime import memory
 from covey.selectors import ds3
 from covey.selectors.base import Cluster
 from covey.selectors.ds3 import admm, facility
-from covey.selectors.ds3.certificate import Certified
-from covey.selectors.ds3.facility import Openings
+from covey.selectors.ds3.facility import Certified, Openings
 from covey.similarity.measures import resolve
 from covey.similarity.similarity import Similarity
 from tests import reference

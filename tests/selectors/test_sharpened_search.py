@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from covey.selectors.sharpened import search
 from covey.selectors.sharpened.lists import nearest_of_all
 from covey.selectors.sharpened.search import RepresentativeSet, add, begin, exchange, grow, put_back, refresh, take_away
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests import reference
 from tests.forms import similarity_matrix

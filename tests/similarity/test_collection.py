@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import covey
 from covey.similarity.collection import Collection
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests.forms import COSINES, plain_cosine
 

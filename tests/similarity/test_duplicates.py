@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 
 import covey
 from covey.similarity import duplicates
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests import reference
 from tests.forms import COSINES, Counted, plain_cosine, similarity_matrix

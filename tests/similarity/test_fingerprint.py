@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import covey
 from covey.similarity.fingerprint import data_fingerprint
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve, similarity_fingerprint
 
 
@@ -332,7 +332,7 @@ RECEIVE = """
     import pickle, sys
     import numpy as np
     import covey
-    from covey.similarity.kinds.dispatch import collect
+    from covey.similarity.kinds import collect
     from covey.similarity.measures import similarity_fingerprint
     {before}
     try:

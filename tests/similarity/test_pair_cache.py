@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import covey
 from covey.similarity.hash_table import PairTable, pair_keys
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from covey.similarity.pair_cache import CachedCollection
 from tests.forms import WORDS, Counted, letters, similarity_matrix

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import covey
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.kinds.rows import CsrRows
 from covey.similarity.kinds.strings import MODULES
 from covey.similarity.measures import DISTANCES, MEASURES, resolve, similarity_names

@@ -38,7 +38,7 @@ from covey.coverage.refine import STEPS, improve
 from covey.graph.graph import NeighborGraph
 from covey.runtime.interruptible import in_steps, stop_if_abandoned
 from covey.runtime.parameters import is_whole
-from covey.similarity.types import SparseMatrix
+from covey.similarity.inputs import SparseMatrix
 
 GAINS = ("similarity", "count")
 """What a newly covered object may count in a gain: its similarity, or 1."""

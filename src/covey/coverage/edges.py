@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.graph.graph import NeighborGraph, check_graph
 from covey.runtime.parameters import is_number
-from covey.similarity.types import SparseMatrix
+from covey.similarity.inputs import SparseMatrix
 
 
 class Adjacency(NamedTuple):

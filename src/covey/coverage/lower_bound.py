@@ -35,7 +35,7 @@ from covey.coverage.edges import edges_of
 from covey.coverage.gains import check_coverage, required
 from covey.graph.graph import NeighborGraph
 from covey.runtime.processes import call_apart
-from covey.similarity.types import SparseMatrix
+from covey.similarity.inputs import SparseMatrix
 
 SMALL = 1000
 """Up to this number of constraints, a program is small. The bound of a cover of 1 000 objects, each of which has ten

@@ -13,10 +13,10 @@ data in one process is there in what `to_local` returns. The extra `dask` instal
 
 The *driver* is the process that calls `fit`. It plans, submits tasks and waits; workers do everything else.
 
-- `crs.py` and `classifier.py` are the estimators, `wrapper.py` is what they have in common, and `prototype.py` is a
-  prototype whose members stay on the cluster.
-- Driver: `driver.py` goes through a fit, `inputs.py` reads X and y, `plan.py` decides which clusters are packed
-  together and which are cut into shards, and `large.py` fits a cluster in shards.
+- `crs.py` and `classifier.py` are the estimators. `wrapper.py` is what they have in common with a prototype whose
+  members stay on the cluster, and this prototype.
+- Driver: `driver.py` decides which clusters are packed together and which are cut into shards, and goes through a fit.
+  `inputs.py` reads X and y, and `large.py` fits a cluster in shards.
 - Workers: `worker.py` has the tasks on parts of X and on small clusters, `shards.py` those on shards.
 - `engine.py` is the only file that talks to Dask: it submits tasks and waits for them.
 - `checkpoint.py` keeps the results of finished tasks in a folder.

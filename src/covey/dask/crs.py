@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from covey.arrays import Positions
 from covey.dask.driver import select
 from covey.dask.engine import Engine, ambient_client
-from covey.dask.prototype import DistributedPrototype
 from covey.dask.worker import PartFacts
-from covey.dask.wrapper import Wrapper
+from covey.dask.wrapper import DistributedPrototype, Wrapper
 from covey.graph.build import GraphLike, Method
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.libraries import require

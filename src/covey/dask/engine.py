@@ -19,7 +19,7 @@ from covey import exceptions
 from covey.runtime.libraries import require
 from covey.runtime.progress import Bar, progress
 from covey.runtime.workers import large_tasks
-from covey.similarity.calls.warnings import heard_by
+from covey.similarity.calls.failures import heard_by
 from covey.similarity.space import Space
 
 REPORTS = 100

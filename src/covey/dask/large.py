@@ -22,7 +22,6 @@ from covey.arrays import Integers
 from covey.coverage.shards import Bits, Facts, Proposal, RowCover, Scale, cover_in_rounds, join_pieces, propose
 from covey.dask.checkpoint import TaskCache
 from covey.dask.engine import Engine, lazy_rows
-from covey.dask.prototype import DistributedPrototype
 from covey.dask.shards import (
     GraphParameters,
     Links,
@@ -41,6 +40,7 @@ from covey.dask.shards import (
     shortened,
     split_edges,
 )
+from covey.dask.wrapper import DistributedPrototype
 from covey.graph.build import auto_neighbors
 from covey.graph.merge import length_of_lists
 from covey.runtime.libraries import require

@@ -28,7 +28,7 @@ from covey.selectors.labels import check_labels, label_values
 from covey.similarity.collection import Collection
 from covey.similarity.fingerprint import data_fingerprint
 from covey.similarity.hash_table import scrambled
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.packed_bits import PackedBits
 from covey.similarity.similarity import Similarity
 

@@ -1,6 +1,14 @@
-"""What the wrappers of this package have in common: what only one process can do is not there, and says the remedy."""
+"""What the wrappers of this package have in common, and the one of a prototype.
 
-from typing import TYPE_CHECKING, Any, ClassVar
+A wrapper stands for an object of one process. What only one process can do is not there, and says the remedy.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from covey.arrays import Floats, Positions
+from covey.prototype import Prototype
 
 
 class Wrapper:
@@ -18,3 +26,38 @@ class Wrapper:
             if not name.startswith("_") and hasattr(self._local, name):
                 remedy = " on a cluster; call to_local() of the fitted selector or classifier, and use what it returns"
             raise AttributeError(f"{type(self).__name__} has no {name}{remedy}", name=name, obj=self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributedPrototype(Wrapper):
+    """The representatives of one cluster and how they were found.
+
+    The attributes are those of `covey.Prototype`, but `members` and `covered_by`, which are as long as the cluster, are
+    dask arrays.
+    """
+
+    label: Hashable
+    members: Any
+    indices: Positions
+    gains: Floats
+    coverage: float
+    covered_by: Any
+    homogeneity: float
+    threshold: float
+    n_evaluations: int
+    scan_rate: float
+    n_orphans: int
+
+    _local: ClassVar[type] = Prototype
+
+    @classmethod
+    def of(cls, prototype: Prototype, **changes: Any) -> Self:
+        """Make it of a prototype, with other values of some attributes."""
+        return cls(**{**vars(prototype), **changes})
+
+    def to_local(self, **changes: Any) -> Prototype:
+        """Return a prototype, given its members and what covers them as NumPy arrays."""
+        return Prototype(**{**{field.name: getattr(self, field.name) for field in fields(self)}, **changes})
+
+    def __repr__(self) -> str:
+        return repr(self.to_local())

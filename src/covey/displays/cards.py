@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from covey.arrays import Positions
 from covey.displays.images import png_address
 from covey.runtime.wording import several, shortened
-from covey.similarity import frames
+from covey.similarity.inputs import column_names, columns_of, is_frame
 
 LONGEST_LINE, MOST_LINES, MOST_ENTRIES = 90, 3, 5
 """What a card shows of a text or a profile: enough to tell what it is about, in a gallery of many cards."""
@@ -115,8 +115,8 @@ def _reader(values: Any, rows: Sequence[int]) -> Callable[[int], Pairs]:
     """Return a function that says which fields a row has."""
     if isinstance(values, Mapping):
         return _of_columns(list(values), list(values.values()))
-    if frames.is_frame(values):
-        return _of_columns(frames.names(values), frames.columns(values))
+    if is_frame(values):
+        return _of_columns(column_names(values), columns_of(values))
     if isinstance(values, np.ndarray) and values.ndim == 2:
         few = values.shape[1] <= MOST_FIELDS  # a card of many columns without names does not help
         return lambda row: ((f"column {at}", value) for at, value in enumerate(values[row].tolist() if few else ()))

@@ -30,9 +30,9 @@ from covey.displays.page import render, write_page
 from covey.notebook import framed
 from covey.prototype import Prototype
 from covey.runtime.parameters import generator, is_whole
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.inputs import Objects
+from covey.similarity.kinds import collect
 from covey.similarity.measures import is_precomputed, resolve
-from covey.similarity.types import Objects
 
 MOST_TEXT = 2_000_000
 """How many bytes the names and the cards of one page take at most, so that it opens quickly. Together with

@@ -25,6 +25,5 @@ Data goes through the files in this order:
 
 4. `lists.py` holds the neighbor lists while they are being filled. All files above write into them.
 5. `graph.py` is the result (`NeighborGraph`), checked and read-only. It also reads graphs that were made elsewhere.
-   `checkpointing.py` writes a finished graph to a checkpoint.
 6. `clusters/` finds clusters of objects without labels in such a graph.
 """

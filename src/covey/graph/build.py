@@ -5,32 +5,35 @@
 3. Let the method fill neighbor lists, and turn them into a `NeighborGraph` (`build`).
 
 A selector that also needs the mean similarity gets both at once (`graph_and_mean`). A finished graph is kept in a
-checkpoint, if there is one (`checkpointing.py`).
+checkpoint, if there is one, so that a call that was stopped later does not make it again (`made_once`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from covey.arrays import Integers
-from covey.graph.checkpointing import made_once
 from covey.graph.descent import SMALLEST_LIST, NNDescent, descend
 from covey.graph.exact import nearest_others
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.lists import NeighborLists
+from covey.graph.recall import Recall
 from covey.runtime.parameters import RUNNING, generator
 from covey.runtime.progress import progress
 from covey.similarity.calls.failures import OnError
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.checkpoint import Checkpoint
+from covey.similarity.inputs import Objects, SparseMatrix
+from covey.similarity.kinds import collect
 from covey.similarity.mean import FEW_PAIRS, mean_of_all, mean_similarity
 from covey.similarity.measures import resolve
 from covey.similarity.run import CONSTRAINTS, Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
-from covey.similarity.types import Objects, SparseMatrix
+from covey.storage import serialization
 
 EXACT_UP_TO = 30
 """With method "auto", the graph is exact for up to this many objects per neighbor, that is for n <= 30 k. NN-Descent
@@ -208,3 +211,63 @@ def auto_neighbors(n: int) -> int:
     It is at least 5.
     """
     return max(5, int(np.sqrt((n - 1) / (2 * np.log2(n))))) if n > 1 else 5
+
+
+FINISHED = "neighbor graph"
+"""The name of the result."""
+WRITTEN = ("indices", "similarities", "n_evaluations", "method", "mean_similarity", "estimated_recall")
+"""The fields of a graph that are written."""
+
+
+def made_once(
+    make: Callable[[], NeighborGraph], checkpoint: Checkpoint | None, shape: tuple[int, int], method: str
+) -> NeighborGraph:
+    """Make a graph, or read it if the checkpoint has it already.
+
+    Its lists have this shape, and it is made by this method. A graph that is read has saved all of its evaluations.
+    """
+    if checkpoint is None:
+        return make()
+    if FINISHED not in checkpoint.results:
+        graph = make()
+        checkpoint.finish(FINISHED, serialization.serialize({name: getattr(graph, name) for name in WRITTEN}))
+        return graph
+    try:
+        graph = _from_bytes(checkpoint.results[FINISHED])
+        if graph.method != method or graph.indices.shape != shape:
+            raise ValueError("it was made in another way, or of other objects")
+        _check_order(graph)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise checkpoint.damaged("its neighbor graph cannot be true") from error
+    checkpoint.count(saved=graph.n_evaluations)
+    return graph
+
+
+def _from_bytes(content: bytes) -> NeighborGraph:
+    record = serialization.deserialize(content)
+    mean, method = record["mean_similarity"], record["method"]
+    if type(method) is not str:
+        raise TypeError("the method must be a string")
+    return NeighborGraph(
+        serialization.build(NDArray[Any], record["indices"]),
+        serialization.build(NDArray[Any], record["similarities"]),
+        _checked_count(record["n_evaluations"]),
+        method=method,
+        mean_similarity=None if mean is None else float(mean),
+        estimated_recall=serialization.build(Recall | None, record["estimated_recall"]),
+    )
+
+
+def _checked_count(value: Any) -> int:
+    """Return a number of evaluations. Raise ValueError if it cannot be one."""
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise ValueError("the number of evaluations must be an integer of at least 0")
+    return value
+
+
+def _check_order(graph: NeighborGraph) -> None:
+    """Raise ValueError unless each list has distinct others, and the most similar ones first."""
+    itself = np.arange(graph.n_objects, dtype=graph.indices.dtype)[:, None]
+    listed = np.sort(np.hstack([graph.indices, itself]), axis=1)
+    if listed.min() < 0 or (np.diff(listed, axis=1) == 0).any() or (np.diff(graph.similarities, axis=1) > 0).any():
+        raise ValueError("a list of neighbors is not in order")

@@ -14,9 +14,8 @@ from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
 from covey.runtime.parameters import is_whole
 from covey.similarity.checkpoint import CheckpointReport
-from covey.similarity.inputs import check_csr, looks_like_distances
+from covey.similarity.inputs import SparseMatrix, check_csr, looks_like_distances
 from covey.similarity.similarity import CONVERSIONS, LARGEST
-from covey.similarity.types import SparseMatrix
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,12 +23,12 @@ from covey.graph.exact import TILE, n_pairs_of_tile, pairs_of_tile
 from covey.runtime.executor import share_out
 from covey.runtime.parameters import RUNNING, is_number
 from covey.runtime.progress import progress
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.inputs import Objects
+from covey.similarity.kinds import collect
 from covey.similarity.mean import as_threshold, mean_similarity
 from covey.similarity.measures import resolve
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
-from covey.similarity.types import Objects
 
 ROUNDING = 1e-12
 """By which share the estimate of a threshold may be rounded. It is computed in a few steps of float64, each of which is

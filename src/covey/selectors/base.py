@@ -28,16 +28,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from covey.arrays import Floats, Positions
+from covey.graph.exact import nearest
 from covey.notebook import summary_of
 from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.executor import reaches_other_machines
+from covey.runtime.libraries import require
 from covey.runtime.parameters import generator
 from covey.runtime.progress import log_to_standard_error_if_nowhere, progress
 from covey.selectors.checkpointing import checkpoint_of_clusters, checkpointed
 from covey.selectors.cluster import Cluster, Selected
 from covey.selectors.labels import Groups, clusters
-from covey.selectors.members import members_table
 from covey.selectors.parallel import select_in_workers
 from covey.selectors.request import Request
 from covey.selectors.saved_state import (
@@ -51,14 +53,14 @@ from covey.selectors.saved_state import (
     FittedState,
     has_each_row_once,
     has_indices_of_prototypes,
+    n_objects,
     names_fit_features,
 )
 from covey.similarity import run
 from covey.similarity.collection import Collection
-from covey.similarity.inputs import take_rows
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.inputs import Labels, Objects, take_rows
+from covey.similarity.kinds import collect
 from covey.similarity.measures import is_precomputed, resolve
-from covey.similarity.types import Labels, Objects
 
 logger = logging.getLogger("covey")
 
@@ -427,3 +429,45 @@ def _done_and_total(before: list[Prototype], cluster: Cluster, n: int) -> tuple[
     n_later = n - size - n_before
     total = done + rate * size**power + rate * n_later * size ** (power - 1)
     return done + space.n_done(), total
+
+
+def members_table(selector: Any, collection: Collection) -> Any:
+    """Return a frame with a line for each object of a collection, which must be that of the fit."""
+    pandas = require("pandas", "cli")
+    n = n_objects(selector)
+    if len(collection) != n:
+        raise ValueError(f"X must be what was passed to fit, which had {n} objects, got {len(collection)}.")
+    collection = collection.prepared()  # parts of it are compared with each other
+    labels = np.empty(n, dtype=object)
+    representatives, ranks, covered = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp), np.empty(n, dtype=bool)
+    similarities: Floats = np.empty(n)
+    n_jobs = getattr(selector, "n_jobs", None)
+    for prototype in selector.prototypes_.values():
+        rows = prototype.members
+        labels[rows] = [prototype.label] * rows.size
+        covered[rows] = prototype.covered_by >= 0
+        representatives[rows], similarities[rows] = _representatives(collection, prototype, n_jobs)
+        order = np.argsort(prototype.indices)
+        ranks[rows] = 1 + order[np.searchsorted(prototype.indices, representatives[rows], sorter=order)]
+    columns = {
+        "row": np.arange(n),
+        "label": pandas.Series(labels).infer_objects(),
+        "representative": representatives,
+        "similarity": similarities,
+        "rank": ranks,
+        "covered": covered,
+    }
+    return pandas.DataFrame(columns)
+
+
+def _representatives(collection: Collection, prototype: Prototype, n_jobs: int | None) -> tuple[Positions, Floats]:
+    """Return for each member the representative that stands for it, and how similar the two are."""
+    chosen = np.sort(prototype.indices)
+    space = collection.take(prototype.members).against(collection.take(chosen), n_jobs)
+    others = prototype.covered_by < 0
+    standing = np.where(others, 0, np.searchsorted(chosen, prototype.covered_by))
+    if others.any():
+        queries = collection.take(prototype.members[others]).against(collection.take(chosen), n_jobs)
+        standing[others] = nearest(queries, 1).indices[:, 0]
+    every = np.arange(prototype.members.size, dtype=np.int32)
+    return chosen[standing], space.score(every, standing.astype(np.int32))

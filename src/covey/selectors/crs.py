@@ -23,11 +23,11 @@ from covey.selectors.request import Request
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.collection import Collection
+from covey.similarity.inputs import Labels, Objects
 from covey.similarity.mean import as_threshold, mean_similarity
 from covey.similarity.run import Path
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
-from covey.similarity.types import Labels, Objects
 
 
 class CRS(Selector):

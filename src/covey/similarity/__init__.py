@@ -4,9 +4,9 @@ Data goes through the files in this order:
 
 1. `similarity.py` says what a similarity is. `measures.py` is the table of named measures, and turns what a user may
    pass as ``similarity`` into a `Similarity`; `names.py` lists the names for those who cannot wait for NumPy.
-2. `kinds/` has one file for each kind of objects: its checks, its storage, its collection and its space.
-   `kinds/dispatch.py` decides of which kind X is. `inputs.py` and `frames.py` hold the checks that several kinds share,
-   `types.py` the types of X and y, and `packed_bits.py` the array of packed bits that users pass.
+2. `kinds/` decides of which kind the objects of X are, and has one file for each kind: its checks, its storage, its
+   collection and its space. `inputs.py` holds the types of X and y and the checks that several kinds share, and
+   `packed_bits.py` the array of packed bits that users pass.
 3. `collection.py` says what every collection can do: X under a similarity, checked and prepared once. `space.py` says
    what a space is: objects on two sides that are asked for similarities by index. Later stages see only these two.
 4. `run.py` says what a fit does if its similarity fails or hangs, and counts evaluations. `checkpoint.py` is the file

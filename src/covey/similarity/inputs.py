@@ -1,18 +1,22 @@
-"""Checks of X that several kinds of objects share.
+"""What X and y may be: their types, how frames are read, and the checks that several kinds of objects share.
 
-1. *Missing values* are NaN, NaT, None, pandas' NA, and masked entries.
-2. *First checks* refuse what cannot be a sequence of objects of any kind.
-3. *Sparse matrices* are checked before compiled code follows their indices. Neither SciPy nor compiled loops check the
+1. *Types* of what a user passes, for annotations. They say what covey accepts before anything is checked; a
+   `Collection` is made of it (`kinds/`). Users find them in `covey.typing`.
+2. *Frames* are those of pandas and polars, and tables of Arrow. They are recognised by their attributes, so that none
+   of these libraries has to be imported.
+3. *Missing values* are NaN, NaT, None, pandas' NA, and masked entries.
+4. *First checks* refuse what cannot be a sequence of objects of any kind.
+5. *Sparse matrices* are checked before compiled code follows their indices. Neither SciPy nor compiled loops check the
    indices that a sparse matrix is built of, and a single one out of range would make the loops read or write foreign
    memory.
-4. *Rows of numbers* become one array from arrays, CSR matrices and frames.
+6. *Rows of numbers* become one array from arrays, CSR matrices and frames.
 """
 
 import sys
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,8 +25,162 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import validate_data
 
 from covey.arrays import Flags, Positions
-from covey.similarity.frames import columns, has_one_numpy_type, is_frame, is_numeric
 from covey.similarity.similarity import Measure
+
+
+class SparseMatrix(Protocol):
+    """A SciPy sparse matrix or sparse array, of any format.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from covey.typing import SparseMatrix
+    >>> def density(matrix: SparseMatrix) -> float:
+    ...     return matrix.nnz / (matrix.shape[0] * matrix.shape[1])
+    >>> density(sp.eye_array(4))
+    0.25
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many rows and columns it has."""
+
+    @property
+    def nnz(self) -> int:
+        """How many entries it stores."""
+
+    def tocsr(self) -> Any:
+        """Return it in CSR format.
+
+        Returns
+        -------
+        sparse matrix or array
+            The same numbers, row by row.
+        """
+
+
+class Frame(Protocol):
+    """A data frame of pandas or polars.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from covey.typing import Frame
+    >>> def n_cells(table: Frame) -> int:
+    ...     return table.shape[0] * table.shape[1]
+    >>> n_cells(pandas.DataFrame({"length": [1, 2], "width": [3, 4]}))
+    4
+    """
+
+    @property
+    def columns(self) -> Any:
+        """The names of its columns."""
+
+    @property
+    def dtypes(self) -> Any:
+        """The types of its columns."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns it has."""
+
+
+class Column(Protocol):
+    """One column of a data frame, or anything else that NumPy can turn into an array and that has a length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from covey.typing import Column
+    >>> def n_labels(y: Column) -> int:
+    ...     return len(np.unique(y))
+    >>> n_labels(np.array(["cat", "dog", "cat"]))
+    2
+    """
+
+    def __array__(self) -> NDArray[Any]: ...
+
+    def __len__(self) -> int: ...
+
+
+Objects = NDArray[Any] | SparseMatrix | Frame | Sequence[Any]
+"""X: rows of an array, of a sparse matrix or of a frame, or a sequence of any objects. Each row is an object."""
+
+Labels = NDArray[Any] | Column | Sequence[Any]
+"""y: one label for each object. Labels can be sorted and are hashable."""
+
+
+ARROW_NUMBERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+ARROW_NUMBERS |= {"halffloat", "float", "double", "bool"}
+"""What Arrow calls its types of numbers and of truth values."""
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether X is a frame of pandas or polars, or a table of Arrow."""
+    return _is_arrow(X) or all(hasattr(X, name) for name in ("columns", "dtypes", "shape"))
+
+
+def _is_arrow(X: Any) -> bool:
+    """Say whether X is a table, or a batch of rows, of Arrow."""
+    return all(hasattr(X, name) for name in ("column_names", "schema", "to_pylist"))
+
+
+def column_names(X: Any) -> list[Any]:
+    """Return the names of the columns of a frame."""
+    return list(X.column_names if _is_arrow(X) else X.columns)
+
+
+def columns_of(X: Any) -> list[Any]:
+    """Return the columns of a frame. They are taken by position where names may occur twice."""
+    if _is_arrow(X):
+        return [_arrow_column(X.column(number)) for number in range(X.num_columns)]
+    if hasattr(X, "iloc"):
+        return [X.iloc[:, number] for number in range(X.shape[1])]
+    return [X[name] for name in X.columns]
+
+
+def _arrow_column(column: Any) -> Any:
+    """Return numbers and dates as an array, and anything else as a list."""
+    is_date = str(column.type).startswith(("date", "timestamp", "duration"))
+    return np.asarray(column) if is_date or is_number_type(column.type) else column.to_pylist()
+
+
+def row_dicts(X: Any) -> list[dict[Any, Any]]:
+    """Return the rows of a frame as dicts."""
+    if _is_arrow(X):
+        return list(X.to_pylist())
+    return list(X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records"))
+
+
+def is_numeric(X: Any) -> bool:
+    """Say whether X holds rows of numbers.
+
+    Only types are looked at, so that any rows of one table give the same answer.
+    """
+    if is_frame(X):
+        return all(map(is_number_type, _types(X)))
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf"
+
+
+def has_one_numpy_type(X: Any) -> bool:
+    """Say whether all columns of a frame have the same type, and this is a type of NumPy."""
+    return len(set(_types(X))) == 1 and all(isinstance(dtype, np.dtype) for dtype in _types(X))
+
+
+def _types(X: Any) -> list[Any]:
+    """Return the types of the columns of a frame."""
+    return list(X.schema.types if _is_arrow(X) else X.dtypes)
+
+
+def is_number_type(dtype: Any) -> bool:
+    """Say whether a column's type is that of numbers or truth values, be it of NumPy, pandas (with missing values, or
+    Arrow's), polars or Arrow.
+    """
+    if hasattr(dtype, "kind"):
+        return dtype.kind in "biuf"
+    if hasattr(dtype, "is_integer"):
+        return dtype.is_integer() or dtype.is_float() or str(dtype) == "Boolean"
+    return str(dtype) in ARROW_NUMBERS
 
 
 def is_missing(value: Any) -> bool:
@@ -247,7 +405,7 @@ def check_rows(X: Any, estimator: Any = None, *, compared: bool = False, finite:
 def _array_of(X: Any) -> NDArray[Any]:
     """Return an X that is not sparse as one array. A missing value in an array of objects is refused by its place."""
     if is_frame(X) and is_numeric(X) and not has_one_numpy_type(X):
-        return np.column_stack([_numbers(column) for column in columns(X)])
+        return np.column_stack([_numbers(column) for column in columns_of(X)])
     values = np.asarray(X)
     if values.dtype.kind == "O" and (missing := missing_in(values)).any():
         value, where = first_marked(values, missing)

@@ -18,12 +18,12 @@ import numpy as np
 
 from covey.arrays import Floats, Indices, Integers
 from covey.runtime.parameters import generator, is_whole
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.inputs import Objects
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space, draw_pairs
 from covey.similarity.sums import Total, added, mean_of, total_of
-from covey.similarity.types import Objects
 
 FEW_PAIRS = 20_000
 """Up to this number of pairs, which is that of 200 objects, all are scored. A sample would save at most 18 000

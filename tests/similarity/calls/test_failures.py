@@ -16,7 +16,7 @@ import pytest
 import covey
 from covey.exceptions import FailedPairsWarning
 from covey.similarity.calls import pool
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from covey.similarity.run import Run
 from tests.similarity.calls.failing import (

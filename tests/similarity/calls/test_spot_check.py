@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import covey
 from covey.exceptions import AsymmetryWarning, NondeterminismWarning
 from covey.similarity.calls.spot_check import CHECKED_AGAIN, CHECKED_PAIRS, FEWEST_PAIRS, MOST_SHARE
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 
 N = 60  # objects make 1770 pairs

@@ -14,8 +14,8 @@ import covey
 from covey.exceptions import FileFormatError
 from covey.similarity.collection import Collection
 from covey.similarity.kinds import bits as bit_rows
+from covey.similarity.kinds import collect
 from covey.similarity.kinds.bits import BitRows
-from covey.similarity.kinds.dispatch import collect
 from covey.similarity.measures import MEASURES, NAMED, resolve
 from covey.similarity.packed_bits import PackedBits
 from tests.damage import change_file

@@ -18,7 +18,7 @@ import covey
 from covey.dask import inputs
 from covey.exceptions import FileFormatError
 from covey.similarity.collection import Collection
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests import reference
 from tests.damage import change_file

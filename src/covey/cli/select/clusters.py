@@ -13,7 +13,7 @@ from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.select.options import SelectOptions
 from covey.cli.terminal import say
 from covey.runtime.wording import agreeing, several, some_of
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 
 logger = logging.getLogger("covey")

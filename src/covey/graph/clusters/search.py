@@ -19,10 +19,10 @@ from covey.graph.clusters.density import density_clusters
 from covey.graph.clusters.links import lengths_of, links_of
 from covey.graph.graph import NeighborGraph, check_n_neighbors, edges_among, given_edges
 from covey.runtime.parameters import is_whole
-from covey.similarity.kinds.dispatch import collect
+from covey.similarity.inputs import Objects
+from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from covey.similarity.similarity import Similarity, SimilarityLike
-from covey.similarity.types import Objects
 
 N_NEIGHBORS = 15
 """How many neighbors of each object are looked at. By the adjusted Rand index of communities

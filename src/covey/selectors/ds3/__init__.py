@@ -7,8 +7,8 @@ DS3 solves one of two problems:
     min lambda * sum_i |Z_i|_p + <D, Z>           lambda = alpha * lambda_max  (regularised)
 
 In both, Z >= 0 and every column of Z sums to 1. The solution uses few rows, and these are the representatives. For p =
-inf the problem is solved exactly (`facility.py`), and for p = 2 until the certified gap is small (`admm.py`). Both
-return a `Certified` answer (`certificate.py`). `DS3` itself is here.
+inf the problem is solved exactly (`facility.py`, which also says what a `Certified` answer is), and for p = 2 until the
+certified gap is small (`admm.py`). `DS3` itself is here.
 """
 
 import warnings

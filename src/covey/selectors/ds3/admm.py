@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats
 from covey.runtime.interruptible import in_steps
-from covey.selectors.ds3.certificate import Certified
+from covey.selectors.ds3.facility import Certified
 
 CHECK = 20
 """How many iterations pass between two computations of the gap. Computing it reads all matrices, so that a smaller

@@ -33,16 +33,15 @@ from covey.selectors.budget import warn_if_fewer
 from covey.selectors.cluster import Cluster
 from covey.selectors.crs import CRS
 from covey.selectors.labels import Groups
-from covey.selectors.request import Request
-from covey.selectors.routing import is_routing, routed, router
+from covey.selectors.request import Request, is_routing, routed, router
 from covey.selectors.saved_state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
 from covey.selectors.sharpened.lists import NEAR, POOLED_FROM, nearest_of_all, no_lists
 from covey.selectors.sharpened.search import RepresentativeSet
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.collection import Collection
+from covey.similarity.inputs import Labels, Objects
 from covey.similarity.run import Path
-from covey.similarity.types import Labels, Objects
 
 logger = logging.getLogger("covey")
 

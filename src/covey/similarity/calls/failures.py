@@ -1,7 +1,8 @@
-"""What happens if a similarity fails for a pair: the work ends with an error, or the pair counts as least similar.
+"""What users are told of custom similarities that go wrong.
 
-A custom function may raise an error, return something that is not a number, or hang. One such pair among millions need
-not cost a day's work. If the user says ``on_error="lowest"``, the work goes on:
+A similarity may fail for a pair: a custom function may raise an error, return something that is not a number, or hang.
+Then the work ends with an error, or the pair counts as least similar. One such pair among millions need not cost a
+day's work. If the user says ``on_error="lowest"``, the work goes on:
 
 1. A caller (`callers.py`) returns NaN for pairs that have failed, and says what has happened.
 2. `Failures` counts them and keeps the first examples.
@@ -10,11 +11,19 @@ not cost a day's work. If the user says ``on_error="lowest"``, the work goes on:
    further down than any other pair could.
 
 The pairs of a fit are asked for in the same order for any number of processes, so that the values are always the same.
+
+Other warnings about a similarity are each given once (`Topic`). All clusters of a fit share one similarity, so that a
+fit of many clusters warns once. On a worker of a Dask cluster, `heard_by` passes warnings on to the process of the
+user.
 """
 
+import threading
 import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,3 +97,35 @@ class Failures:
                 FailedPairsWarning,
                 stacklevel=7,
             )
+
+
+_listener = threading.local()
+"""Who hears of warnings in this thread instead of the user."""
+
+
+class Topic:
+    """Something that a user is warned of once for each similarity."""
+
+    def __init__(self) -> None:
+        self._warned_about: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  # by identity
+
+    def warn(self, similarity: Any, category: type[Warning], message: str) -> None:
+        """Warn the user, or who hears of warnings instead, unless this has happened for the similarity before."""
+        if id(similarity) in self._warned_about:
+            return
+        self._warned_about[id(similarity)] = similarity
+        listener = getattr(_listener, "tell", None)
+        if listener is None:
+            warnings.warn(message, category, stacklevel=3)
+        else:
+            listener(category, message)
+
+
+@contextmanager
+def heard_by(listener: Callable[[type[Warning], str], None]) -> Iterator[None]:
+    """Pass warnings in this thread on to a function instead of the user."""
+    _listener.tell = listener
+    try:
+        yield
+    finally:
+        del _listener.tell

@@ -25,7 +25,7 @@ from covey.runtime.executor import reaches_other_machines
 from covey.runtime.interruptible import Steps
 from covey.runtime.workers import LOST, Outcome, Shared, UnsendableError, attempt, has_arrived
 from covey.similarity.calls.callers import Caller, Part, answer
-from covey.similarity.calls.warnings import Topic
+from covey.similarity.calls.failures import Topic
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep

@@ -16,7 +16,7 @@ import numpy as np
 
 from covey.arrays import Floats, Indices, Positions
 from covey.exceptions import AsymmetryWarning, NondeterminismWarning
-from covey.similarity.calls.warnings import Topic
+from covey.similarity.calls.failures import Topic
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space, draw_pairs
 

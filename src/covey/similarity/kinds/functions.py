@@ -23,8 +23,7 @@ from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection
 from covey.similarity.duplicates import Distinct, distinct_objects, distinct_rows, row_hashes
 from covey.similarity.fingerprint import object_hashes
-from covey.similarity.frames import dicts, is_frame, is_numeric
-from covey.similarity.inputs import check_input, check_rows, like
+from covey.similarity.inputs import check_input, check_rows, is_frame, is_numeric, like, row_dicts
 from covey.similarity.pair_cache import CachedCollection
 from covey.similarity.run import Run
 from covey.similarity.similarity import Similarity
@@ -183,7 +182,7 @@ class SequenceCollection(Collection):
 def _plain(X: Any) -> Any:
     """Return the objects as a list or an array."""
     if is_frame(X):
-        return dicts(X)
+        return row_dicts(X)
     if sp.issparse(X):
         return check_rows(X, finite=False)
     return np.asarray(X) if isinstance(X, np.ndarray) else list(X)

@@ -27,8 +27,7 @@ from covey.arrays import Floats, Hashes, Indices, Positions
 from covey.similarity.collection import Collection
 from covey.similarity.duplicates import Distinct, distinct_rows, row_hashes
 from covey.similarity.fingerprint import key_hashes
-from covey.similarity.frames import columns, is_frame, is_number_type, names
-from covey.similarity.inputs import check_input, is_missing
+from covey.similarity.inputs import check_input, column_names, columns_of, is_frame, is_missing, is_number_type
 from covey.similarity.similarity import LARGEST, Similarity
 from covey.similarity.space import Space
 
@@ -204,7 +203,7 @@ class _Table:
     def of(cls, X: Any, keys: list[Any] | None = None) -> "_Table":
         """Take X apart. If keys are given and the rows are dicts, only the columns with these keys are taken."""
         if is_frame(X):
-            return cls(columns(X), int(X.shape[0]), names(X))
+            return cls(columns_of(X), int(X.shape[0]), column_names(X))
         if isinstance(X, Sequence | np.ndarray) and len(X) and isinstance(X[0], Mapping):
             _check_all(X, Mapping, "dicts")
             keys = list(dict.fromkeys(key for row in X for key in row)) if keys is None else keys

@@ -24,13 +24,16 @@ from covey.runtime.interruptible import in_steps, stop_if_abandoned
 from covey.similarity.bounds import SHORTEST, WIDEST, Bounds
 from covey.similarity.collection import Collection
 from covey.similarity.duplicates import Distinct, distinct_rows, row_hashes
-from covey.similarity.frames import columns, is_frame, is_numeric, names
 from covey.similarity.inputs import (
     check_domain,
     check_input,
     check_rows,
     check_same_kind,
+    column_names,
+    columns_of,
     first_is,
+    is_frame,
+    is_numeric,
     like,
     nothing_in_common,
 )
@@ -422,7 +425,7 @@ def _check_columns(X: Any) -> None:
         )
     if not is_frame(X) or is_numeric(X) or np.asarray(X).dtype.kind != "O":
         return
-    for name, column in zip(names(X), columns(X), strict=True):
+    for name, column in zip(column_names(X), columns_of(X), strict=True):
         values = list(column)
         for content, types in NOT_NUMBERS.items():
             if any(isinstance(value, types) for value in values):

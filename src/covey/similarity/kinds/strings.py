@@ -18,8 +18,7 @@ from covey.similarity.calls.callers import some
 from covey.similarity.collection import Collection
 from covey.similarity.duplicates import Distinct, distinct_objects
 from covey.similarity.fingerprint import string_hashes
-from covey.similarity.frames import is_frame
-from covey.similarity.inputs import check_input, is_missing
+from covey.similarity.inputs import check_input, is_frame, is_missing
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 
