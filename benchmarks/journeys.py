@@ -113,16 +113,17 @@ JOURNEYS = {
 
 def main() -> None:
     warnings.simplefilter("ignore")
+    chosen, deepest = "".join(sys.argv[1:2]), "--deepest" in sys.argv  # the command below has arguments of its own
     print("| journey | files | functions | deepest stack |")
     print("|---|---|---|---|")
     for name, journey in JOURNEYS.items():
-        if sys.argv[1:] and name[1] not in sys.argv[1]:
+        if chosen.isalpha() and name[1] not in chosen:
             continue
         journey()  # imports what is imported when it is first needed
         trace = Trace().of(journey)
         files = {file for file, _ in trace.functions}
         print(f"| {name} | {len(files)} | {len(trace.functions)} | {len(trace.deepest)} |", flush=True)
-        if "--deepest" in sys.argv:
+        if deepest:
             print("\n".join(f"    {frame}" for frame in trace.deepest))
 
 
