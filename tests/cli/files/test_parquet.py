@@ -160,3 +160,37 @@ def test_values_of_all_kinds_come_back(folder, kind, use_dictionary):
     wanted = plain.to_pandas(types_mapper=pd.ArrowDtype)
     for frame in (read("t.parquet").frame, next(iter(parts_of(["t.parquet"]))).read().frame):
         pd.testing.assert_frame_equal(frame, wanted)
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+@pytest.mark.parametrize("n_groups", [1, 3])
+def test_strings_are_read_in_each_encoding_in_the_order_of_the_rows(folder, encoding, n_groups):
+    words = [f"word {'x' * (i % 50)} {i}" for i in range(4500)]
+    table = pa.table({"name": words, "number": np.arange(4500.0)})
+    with pq.ParquetWriter(
+        "t.parquet", table.schema, use_dictionary=False, column_encoding={"name": encoding}
+    ) as writer:
+        for start in range(0, 4500, 4500 // n_groups):
+            writer.write_table(table.slice(start, 4500 // n_groups))
+    frame = read("t.parquet").frame
+    assert frame["name"].tolist() == words
+    assert frame["number"].tolist() == list(range(4500))
+
+
+def test_strings_whose_encoding_changes_within_a_file_are_read_on_from_the_row_that_was_reached(folder, monkeypatch):
+    """Some writers go on with differences where a dictionary is full. pyarrow writes no such file, so it reads one."""
+
+    class ReferencesUntilRow4000(pq.ParquetFile):
+        def iter_batches(self, *args, **options):
+            n = 0
+            for batch in super().iter_batches(*args, **options):
+                n += batch.num_rows
+                if n > 4000 and pa.types.is_dictionary(batch.schema.field("name").type):
+                    raise OSError("no references")
+                yield batch
+
+    words = [f"word {i}" for i in range(9000)]
+    pq.write_table(pa.table({"name": words}), "t.parquet")
+    monkeypatch.setattr(pq, "ParquetFile", ReferencesUntilRow4000)
+    monkeypatch.setattr("covey.cli.files.input.ReadOptions.n_rows", lambda self, n_columns: 1300)
+    assert read("t.parquet").frame["name"].tolist() == words

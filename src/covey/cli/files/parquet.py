@@ -6,7 +6,8 @@ nothing. Therefore
 
 1. A file that declares more rows than its size justifies (`storage/limits.py`) is refused before any is read.
 2. Strings are read as references to the page that holds them, which take 4 bytes a row however long the strings are.
-   Strings within lists, maps and structs are copied, because Arrow has no references to them in several chunks.
+   Strings within lists, maps and structs are copied, because Arrow has no references to them in several chunks, and so
+   are strings in an encoding for which it has none; of these, few rows are read at a time.
 3. The bytes of a batch, each string at its full length, are added to those of the batches before.
 4. If that is more than the size of the file justifies, the file is refused. Otherwise the strings are copied in place
    of the references, and the batch becomes a frame.
@@ -45,6 +46,10 @@ WITH_GAPS = {"bool": "boolean"} | {
 ROWS_OF_BATCH = 20_000
 """The most rows of a batch."""
 
+ROWS_OF_COPIES = 1_000
+"""The most rows of a batch whose strings are copied while they are read, so that what repeats itself fills no memory
+before it is counted."""
+
 
 def read_parquet(path: str, options: ReadOptions) -> Iterator[Block]:
     """Yield the rows of a file in blocks, in the types of Arrow, which lose nothing."""
@@ -69,18 +74,38 @@ def _batches(
 
     `path` is what the user calls the file, and `place` is where it lies.
     """
-    table, size, n_bytes = require("pyarrow", "cli").Table, os.path.getsize(place), 0
+    pyarrow, size, n_bytes = require("pyarrow", "cli"), os.path.getsize(place), 0
     with _opened(place) as file:
         types = types_of(path, file)
-        strings = [
-            column.path for column in file.schema if column.physical_type == "BYTE_ARRAY" and column.path in types
-        ]
-    schema = require("pyarrow", "cli").schema([(name, _without_views(types[name])) for name in columns])
-    with _opened(place, read_dictionary=strings) as file:
-        for batch in file.iter_batches(n_rows, row_groups=row_groups, columns=list(columns)):
-            n_bytes += sum(_unpacked_size(column) for column in batch.columns)
-            _check_size(path, n_bytes, size)
-            yield table.from_batches([batch]).select(schema.names).cast(schema)
+        leaves = [column for column in file.schema if column.physical_type == "BYTE_ARRAY"]
+        strings = [column.path for column in leaves if column.path in types]
+    schema = pyarrow.schema([(name, _without_views(types[name])) for name in columns])
+
+    def read(at: int, n_at_a_time: int, references: Sequence[str]) -> Iterator[Any]:
+        """Read rows from row `at` on."""
+        with _opened(place, read_dictionary=references) as file:
+            n_read = 0
+            for batch in file.iter_batches(n_at_a_time, row_groups=row_groups, columns=list(columns)):
+                n_read += batch.num_rows
+                if n_read > at:
+                    yield batch.slice(max(at + batch.num_rows - n_read, 0))
+
+    n_done, batches = 0, read(0, n_rows, strings)
+    while True:
+        try:
+            batch = next(batches, None)
+        except OSError:  # which is what Arrow says of damage, too; this will show again
+            if not strings:
+                raise
+            # Arrow has no references to strings that are written as what differs from the one before.
+            batches, strings = read(n_done, min(n_rows, ROWS_OF_COPIES), []), []
+            continue
+        if batch is None:
+            return
+        n_done += batch.num_rows
+        n_bytes += sum(_unpacked_size(column) for column in batch.columns)
+        _check_size(path, n_bytes, size)
+        yield pyarrow.Table.from_batches([batch]).select(schema.names).cast(schema)
 
 
 def _check_size(path: str, n_bytes: int, size: int) -> None:
