@@ -1,6 +1,6 @@
 """`covey select`: pick representatives of each cluster of a table, and write them, a model and a picture.
 
-Options are read (`options.py`) and checked (`rules.py`). Then data walk through three steps: load, fit, write. The
+Options are read and checked (`options.py`). Then data walk through three steps: load, fit, write. The
 first two take place in this process (`in_process.py`) or on a Dask cluster (`on_dask.py`).
 """
 
