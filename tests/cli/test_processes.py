@@ -77,7 +77,7 @@ def test_ten_times_the_rows_are_classified_in_bounded_memory(folder):
 INTERRUPTED = """
 import sys, time
 from covey.__main__ import start
-from covey.experiments.paper.methods import METHODS
+from covey.experiments.paper.report import METHODS
 from covey.experiments.specs import SelectorFactory
 from covey.cli.compare import methods
 

@@ -23,8 +23,8 @@ from covey.displays.page import UnsafePageError, render
 from covey.displays.picture import Picture
 from covey.displays.report import Gallery, Report, Section, Verdict
 from covey.displays.table import Table, TableColumn
-from covey.experiments import confusions, curves, figures, tables
-from covey.experiments.paper.methods import METHODS
+from covey.experiments import figures, tables
+from covey.experiments.paper.report import METHODS
 from covey.experiments.runner import report
 from covey.experiments.specs import Problem, Spec, Split
 from covey.runtime.wording import legible
@@ -116,8 +116,8 @@ def write_experiments(folder):
     names = dict(zip(HOSTILE[:3], ("random-5%", "full-100%", "CRS-k5"), strict=True))
     methods = {name: METHODS[known] for name, known in names.items()}
     shows = (tables.methods_table, tables.by_cluster, figures.bar_charts, figures.points, figures.galleries,
-             figures.critical_differences, curves.quality_against_size, confusions.confusion_matrices,
-             confusions.largest_confusions)  # fmt: skip
+             figures.critical_differences, figures.quality_against_size, figures.confusion_matrices,
+             figures.largest_confusions)  # fmt: skip
     specs = [Spec(text, text, show, (HOSTILE[4],), tuple(methods)) for text, show in zip(HOSTILE, shows, strict=False)]
     made = report(folder / "records", specs, title=HOSTILE[3], summary=HOSTILE, problems={HOSTILE[4]: problem},
                   methods=methods, seeds=1)  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.datasets import load_iris
 
-from covey.experiments.paper.methods import METHODS
+from covey.experiments.paper.report import METHODS
 from covey.experiments.records import Trial
 from covey.experiments.runner import run as run_fits
 from covey.experiments.specs import Problem, Results, Split

@@ -11,9 +11,8 @@ from sklearn.metrics import precision_score, recall_score
 
 import covey
 from covey import experiments
-from covey.experiments.methods import crs, sharpened
-from covey.experiments.names import sharpened_name
-from covey.experiments.paper.methods import METHODS
+from covey.experiments.methods import crs, sharpened, sharpened_name
+from covey.experiments.paper.report import METHODS
 from covey.experiments.records import FILE, Trial, read_records
 from covey.experiments.specs import Problem, SelectorFactory, Spec
 from covey.experiments.tables import summarise

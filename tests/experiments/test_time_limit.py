@@ -11,9 +11,8 @@ import pytest
 import covey
 from covey.experiments import runner
 from covey.experiments.records import Trial, read_records
-from covey.experiments.runner import Completion, run_within
+from covey.experiments.runner import Completion, TimeUpError, at_most, run_within
 from covey.experiments.specs import Problem, SelectorFactory, Split
-from covey.experiments.time_limit import TimeUpError, at_most
 
 
 def split(seed, data_home):

@@ -1,16 +1,12 @@
 """Experiments: methods are tried on problems with several seeds, and tables and figures are made of what is recorded.
 
-specs.py      what an experiment is made of: SelectorFactory, Problem, Split, and Spec, a section of a report
-names.py      what methods are called
-methods.py    the selectors of covey as methods
-runner.py     `run` does trials and records them, `run_within` within a time, `report` makes the report of specs
-time_limit.py stops work that takes too long
-records.py    Trial, TrialRecord (what a method did for one cluster), and the file of records
-tables.py     tables made of records
-figures.py    figures made of records
-curves.py     charts of quality against size and against evaluations
-confusions.py confusion matrices, and the largest confusions with examples
-paper/        the paper's problems, methods and report, and `reproduce`, which runs all of it
+specs.py    what an experiment is made of: SelectorFactory, Problem, Split, and Spec, a section of a report
+methods.py  what methods are called, and the selectors of covey as methods
+runner.py   `run` does trials and records them, `run_within` within a time, `report` makes the report of specs
+records.py  Trial, TrialRecord (what a method did for one cluster), and the file of records
+tables.py   tables made of records
+figures.py  charts of quality against size and evaluations, confusions, and figures, all made of records
+paper/      the paper's problems, methods and report, and `reproduce`, which runs all of it
 
 The command line uses all of it: `covey compare` the generic parts, and `covey reproduce` the paper's. The package is
 private: its names may change in any version.

@@ -16,8 +16,11 @@ its seeds. The groups are worked off in the order given:
 
 import logging
 import math
+import signal
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
@@ -31,7 +34,6 @@ from covey.classifier import NearestPrototypeClassifier
 from covey.displays.report import Report, Section
 from covey.experiments.records import EXAMPLES, Trial, TrialRecord, append, mend, read_records, record_file
 from covey.experiments.specs import Problem, Results, SelectorFactory, Spec, Split
-from covey.experiments.time_limit import TimeUpError, at_most
 from covey.prototype import Prototype
 from covey.runtime.progress import progress
 
@@ -312,3 +314,32 @@ def with_k(record: TrialRecord, methods: Mapping[str, SelectorFactory]) -> Trial
     if record.curve is not None or record.method not in methods:
         return record
     return replace(record, k=methods[record.method].k, curve=methods[record.method].curve)
+
+
+class TimeUpError(KeyboardInterrupt):
+    """The time is up. What is running must stop as if the user had pressed Ctrl-C."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise TimeUpError in what follows once this many seconds have passed.
+
+    Only the main thread of a process can be stopped so, and not on Windows; elsewhere this does nothing.
+    """
+    can_stop = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if not can_stop or math.isinf(seconds):
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise TimeUpError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+    finally:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:  # the time may be up just before the line above
+            signal.signal(signal.SIGALRM, before)

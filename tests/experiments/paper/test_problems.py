@@ -5,9 +5,8 @@ import pytest
 
 from covey import datasets
 from covey.experiments.paper import problems
-from covey.experiments.paper.methods import METHODS
-from covey.experiments.paper.names import PAPER_METHODS
-from covey.experiments.paper.problems import PROBLEMS
+from covey.experiments.paper.problems import PAPER_METHODS, PROBLEMS
+from covey.experiments.paper.report import METHODS
 
 
 def test_the_papers_rows_are_all_there():

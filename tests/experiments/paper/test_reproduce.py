@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 
 from covey.experiments import specs
-from covey.experiments.paper.methods import METHODS
 from covey.experiments.paper.problems import PROBLEMS
-from covey.experiments.paper.specs import PAPER
+from covey.experiments.paper.report import METHODS, PAPER
 from covey.experiments.records import QUICK_FILE, Trial, read_records
 from covey.experiments.runner import run as run_fits
 from covey.experiments.specs import Split

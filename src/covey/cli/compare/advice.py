@@ -22,9 +22,8 @@ from covey.cli.options import Source
 from covey.cli.typer_dataclasses import words
 from covey.displays.report import Verdict
 from covey.evaluation.statistics import agreement_p_value, difference
-from covey.experiments.confusions import confusion
-from covey.experiments.curves import chance
-from covey.experiments.names import ALL
+from covey.experiments.figures import chance, confusion
+from covey.experiments.methods import ALL
 from covey.experiments.records import TrialRecord
 from covey.experiments.tables import Row, by_seed, standard_error, summarise
 from covey.runtime.wording import percent

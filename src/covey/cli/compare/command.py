@@ -82,7 +82,7 @@ def _compare(options: CompareOptions) -> "CompareResult":
     from covey.cli.compare.methods import choose_methods
     from covey.cli.compare.report import CompareResult
     from covey.cli.compare.run import choose_similarity, run_methods, set_up
-    from covey.experiments.curves import chance
+    from covey.experiments.figures import chance
     from covey.experiments.tables import summarise
 
     start, limit, page, n_folds = time.monotonic(), options.seconds, Path(options.html), options.folds

@@ -4,15 +4,17 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from covey.experiments.methods import BASELINES, crs, sharpened
-from covey.experiments.names import (
+from covey.experiments.methods import (
     ALL,
+    BASELINES,
     CRS_CURVE,
     DELTA_MEDOIDS,
     RANDOM,
     SHARPENED_CURVE,
     SPARSE,
+    crs,
     crs_name,
+    sharpened,
     sharpened_name,
 )
 from covey.experiments.specs import SelectorFactory

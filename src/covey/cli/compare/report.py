@@ -12,8 +12,8 @@ from covey.cli.compare.advice import Advice
 from covey.cli.compare.methods import Methods
 from covey.cli.compare.similarities import Trials, Way, section
 from covey.displays.report import Report
-from covey.experiments import confusions, curves, figures, tables
-from covey.experiments.names import ALL
+from covey.experiments import figures, tables
+from covey.experiments.methods import ALL
 from covey.experiments.runner import report
 from covey.experiments.specs import Problem, Spec
 from covey.experiments.tables import Row
@@ -164,10 +164,10 @@ def sections(name: str, methods: Methods, looked_at: str, recommended: str | Non
         f"Means over clusters, then over folds, ± the standard deviation over folds. {tables.MEASURED} Sharpening also "
         "compares objects of different clusters, so that its scan rate can be above 1."
     )
-    size = f"Up and to the left is better: the same quality with fewer objects. {curves.ERRORS} {curves.CHANCE}"
-    evaluations = f"Up and to the left is better: the same quality with fewer evaluations. {curves.ERRORS}"
-    by_size = partial(curves.quality_against_size, marked=recommended)
-    by_evaluations = partial(curves.quality_against_evaluations, marked=recommended)
+    size = f"Up and to the left is better: the same quality with fewer objects. {figures.ERRORS} {figures.CHANCE}"
+    evaluations = f"Up and to the left is better: the same quality with fewer evaluations. {figures.ERRORS}"
+    by_size = partial(figures.quality_against_size, marked=recommended)
+    by_evaluations = partial(figures.quality_against_evaluations, marked=recommended)
     table = partial(tables.methods_table, marked=recommended)
     confused = "The largest first; all folds are counted together, so each object is asked about once."
     heat = "A color means the same share in every report."
@@ -176,10 +176,10 @@ def sections(name: str, methods: Methods, looked_at: str, recommended: str | Non
     return [
         Spec("Quality against size", size, by_size, (name,), names),
         Spec("All methods", note, table, (name,), names),
-        Spec(f"What {looked_at} confuses", confused, confusions.largest_confusions, (name,), one),
-        Spec("Confusion matrix", heat, confusions.confusion_matrices, (name,), one),
+        Spec(f"What {looked_at} confuses", confused, figures.largest_confusions, (name,), one),
+        Spec("Confusion matrix", heat, figures.confusion_matrices, (name,), one),
         Spec("Representatives to look at", first_fold, figures.galleries, (name,), one, seeds=1),
-        Spec("What small selections can do", "", curves.quality_by_budget, (name,), names, folded=True),
+        Spec("What small selections can do", "", figures.quality_by_budget, (name,), names, folded=True),
         Spec("Quality against evaluations", evaluations, by_evaluations, (name,), names, folded=True),
         Spec("By cluster", ordered, tables.by_cluster, (name,), with_all, folded=True),
         Spec("Critical differences", ranked, figures.critical_differences, (name,), beside, folded=True),

@@ -23,8 +23,7 @@ from covey.cli.compare.similarities import TRIAL_SEED, Trials, Way, is_said, sam
 from covey.cli.objects.load import ONE_CLUSTER, Loaded, prepare, read_rows
 from covey.cli.options import Source
 from covey.cli.terminal import say
-from covey.experiments.methods import crs
-from covey.experiments.names import crs_name
+from covey.experiments.methods import crs, crs_name
 from covey.experiments.records import Trial, TrialRecord, read_records
 from covey.experiments.runner import Completion, run, run_within
 from covey.experiments.specs import Problem, Split

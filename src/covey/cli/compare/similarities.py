@@ -21,7 +21,7 @@ from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Source
 from covey.displays.report import Section
 from covey.displays.table import Table, TableColumn
-from covey.experiments.names import crs_name
+from covey.experiments.methods import crs_name
 from covey.experiments.tables import Row
 
 SAMPLED = 2000

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from covey.datasets.files import MissingDataError
-from covey.experiments.paper.methods import METHODS
 from covey.experiments.paper.problems import DOWNLOADED, PROBLEMS
-from covey.experiments.paper.specs import PAPER
+from covey.experiments.paper.report import METHODS, PAPER
 from covey.experiments.records import FILE, QUICK_FILE, read_records
 from covey.experiments.runner import report, with_k
 from covey.experiments.specs import Problem

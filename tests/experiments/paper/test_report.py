@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from covey.experiments.paper import figures, tables
-from covey.experiments.paper.methods import METHODS
-from covey.experiments.paper.names import SAME_SIZE, by_descent
+from covey.experiments.paper import report
+from covey.experiments.paper.problems import SAME_SIZE, by_descent
+from covey.experiments.paper.report import METHODS
 from covey.experiments.specs import Problem
 from covey.experiments.tables import summarise
 from tests.experiments.iris import IRIS, iris, run, shown_of
@@ -31,14 +31,14 @@ def test_only_smaller_selections_at_least_as_good_dominate(tmp_path):
     k15 = measured["CRS-k15"]
     exactly = (k15.precision, k15.recall, k15.percentage + 0.01)
     problem = Problem(iris, paper={"CRS-k10": exactly, "CRS-k5": (1.1, 0, 100), "CRS-k15": (*exactly[:2], 0.0)})
-    rows = shown_of(tables.domination_table, records, {"iris": problem}).rows
+    rows = shown_of(report.domination_table, records, {"iris": problem}).rows
     assert [row[4] for row in rows] == ["CRS-k15", "none", "none"]
 
 
 def test_against_random_pairs_by_seed(tmp_path):
     methods = {name: METHODS[name] for name in ("CRS-k10", SAME_SIZE)}
     records = run(tmp_path, IRIS, methods, seeds=range(6))
-    ((name, seeds, *means, p_precision, p_recall, _),) = shown_of(tables.against_random_table, records, IRIS).rows
+    ((name, seeds, *means, p_precision, p_recall, _),) = shown_of(report.against_random_table, records, IRIS).rows
     assert (name, seeds) == ("iris", 6)
     for at, (score, p_value) in enumerate({"precision": p_precision, "recall": p_recall}.items()):
         ours, random = (
@@ -49,12 +49,12 @@ def test_against_random_pairs_by_seed(tmp_path):
         assert p_value == pytest.approx(wilcoxon(ours, random, alternative="greater").pvalue)
     same = [r if r.method == "CRS-k10" else None for r in records]
     twice = [r for r in same if r] + [replace(r, method=SAME_SIZE) for r in same if r]
-    assert shown_of(tables.against_random_table, twice, IRIS).rows[0][-3:] == (1.0, 1.0, 1.0)  # no difference, no proof
+    assert shown_of(report.against_random_table, twice, IRIS).rows[0][-3:] == (1.0, 1.0, 1.0)  # no difference, no proof
 
 
 def test_the_impact_of_k_is_drawn_against_the_ks_of_the_records(tmp_path, monkeypatch):
-    monkeypatch.setattr(figures, "FIGURE_CLUSTERS", {"iris": ("0", "2")})
+    monkeypatch.setattr(report, "FIGURE_CLUSTERS", {"iris": ("0", "2")})
     methods = {by_descent(k): METHODS[by_descent(k)] for k in (5, 2, 10)}
-    figure = shown_of(figures.impact_of_k, run(tmp_path, IRIS, methods), IRIS).figure
+    figure = shown_of(report.impact_of_k, run(tmp_path, IRIS, methods), IRIS).figure
     for axes in figure.axes[:2]:
         assert [line.get_xdata().tolist() for line in axes.lines] == [[2, 5, 10]] * 3
