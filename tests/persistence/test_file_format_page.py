@@ -12,7 +12,7 @@ import pytest
 import covey
 from covey.persistence import format as container
 from covey.persistence.estimators import MOST_BITS, MOST_JOBS, saved_rules
-from covey.persistence.loading import UPGRADES
+from covey.persistence.old import UPGRADES
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import WRAPPING
 from covey.persistence.values import ARRAYS, DEEPEST, FORMS, MOST_EQUAL_HASHES

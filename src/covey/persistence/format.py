@@ -1,7 +1,7 @@
 """What a model file looks like from outside, for those who write one and those who read one."""
 
 FORMAT = 3
-"""The number of the format that is written. `old/` holds the readers of earlier ones."""
+"""The number of the format that is written. `old.py` holds the readers of earlier ones."""
 JSON = "covey.json"
 """The member of the archive that holds everything but the arrays."""
 KEYS = {"format", "content", "notes", "callable"}

@@ -3,7 +3,7 @@
 Nothing in a file is believed. These steps are taken, and each of them can refuse the file:
 
 1. The JSON part is read, and its outermost level is checked. It may be no larger than the size of the file justifies.
-2. What an older version of covey wrote is brought into the present format (`old/`).
+2. What an older version of covey wrote is brought into the present format (`old.py`).
 3. Parameters, state and notes become values (`values.py`); arrays are read when they are referred to.
 4. The estimator is made from its parameters, which pass the same validation as in `fit`. Its state must follow the
    declarations of its class (`covey/selectors/saved_state.py`), so that it works as an estimator that was fitted.
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 from covey.exceptions import FileFormatError
 from covey.persistence.estimators import NEVER_SAVED, find_class, restored
 from covey.persistence.format import FORMAT, JSON, KEYS, LONGEST_CAUSE, UnknownNameError, check_depth, most_json
-from covey.persistence.old import format_1, format_2
+from covey.persistence.old import UPGRADES
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import SimilarityReader, lacks_code
 from covey.persistence.values import Reader, tagged, typed
@@ -41,9 +41,6 @@ Fitted: TypeAlias = "Selector | NearestPrototypeClassifier"
 
 ARCHIVE = b"PK"
 """How a zip archive begins."""
-
-UPGRADES = {1: format_1.upgrade, 2: format_2.upgrade}
-"""How a file of each older format is brought into the next one."""
 
 
 def load(path: str | os.PathLike[str] | BinaryIO, similarity: Any = None) -> Fitted:
