@@ -26,6 +26,7 @@ def stop():
 def page(path, width=1200, height=900, *, phone=False):
     """The page at a local path, in a shared browser that has logged nothing yet and follows no mode."""
     browser = shared(width, height, phone=phone)
+    browser.get("about:blank")  # what the page before it still loads is logged until it is gone
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     browser.get_log("browser")
     requested(browser)

@@ -434,3 +434,20 @@ def test_spaces_of_many_objects_count_pairs_exactly():
     space.count(2**40)
     assert space.n_evaluations == 2**41
     assert space.scan_rate == 2**41 / space.n_pairs
+
+
+def test_single_precision_is_compared_with_the_largest_similarity_without_a_warning():
+    """The largest similarity has no float32. Warnings are errors here."""
+    X = np.random.default_rng(0).random((40, 5)).astype(np.float32)
+    matrix = X @ X.T
+    edges = covey.neighbor_graph(X, 3).to_csr()
+    edges.data = edges.data.astype(np.float32)
+    for similarity, objects in (
+        ("precomputed", matrix),
+        ("precomputed", sp.csr_array(matrix)),
+        (covey.batched(lambda a, b: (np.asarray(a) * np.asarray(b)).sum(axis=1).astype(np.float32)), X),
+        (lambda a, b: np.float32(a @ b), list(X)),
+        ("gower", X),
+    ):
+        assert covey.CRS(3, similarity=similarity).fit(objects).sample_indices_.size
+    assert covey.cover(edges, 0.9).indices.size

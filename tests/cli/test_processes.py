@@ -150,17 +150,17 @@ start()
 
 
 def test_a_bar_is_drawn_on_a_terminal_only_and_only_for_long_work(folder, monkeypatch):
-    Path("mine.py").write_text(SLOW)
+    Path("slow_for_a_bar.py").write_text(SLOW)
     rng = np.random.default_rng(0)
     pd.DataFrame({"a": rng.random(130)}).to_csv("t.csv", index=False)
-    command = [sys.executable, "-c", AT_ONCE, "t.csv", "-s", "mine:slow", "--graph", "exact", "-j", "1"]
+    command = [sys.executable, "-c", AT_ONCE, "t.csv", "-s", "slow_for_a_bar:slow", "--graph", "exact", "-j", "1"]
     assert re.search(r"CRS .* evaluations .*/s .*left .*cluster 'all', 1 of 1", on_a_terminal(command))
     assert "CRS" not in on_a_terminal([*command, "-q"])
     later = AT_ONCE.replace("DELAY = 0", "DELAY = 3600")
     assert "CRS" not in on_a_terminal([sys.executable, "-c", later, *command[3:]])  # short work needs no bar
     monkeypatch.setattr(progress, "DELAY", 0)
     code, _, err = run_here(
-        ["select", "t.csv", "-s", "mine:slow", "--graph", "exact", "-j", "1", "-o", "few.csv", "-f"]
+        ["select", "t.csv", "-s", "slow_for_a_bar:slow", "--graph", "exact", "-j", "1", "-o", "few.csv", "-f"]
     )
     assert (code, "CRS" in err) == (0, False)  # no terminal, no bar
 

@@ -105,7 +105,7 @@ def chain(state, side, r):
 def check_exact(problem, chosen):
     """The best representatives of each object are those that a look at all of them finds."""
     expected = reference.best_of_sides(problem.s.tolist(), problem.classes, np.asarray(chosen).tolist())
-    own, margins = problem.found.best_own(), problem.found.margins(unit=1.0)
+    own, margins = problem.found.best_own(), problem.found.margins()
     for x, (mine, others) in enumerate(expected):
         for side, best in enumerate((mine, others)):
             if best is not None:

@@ -18,9 +18,10 @@ from covey.arrays import Floats
 Kind = Literal["rows", "strings", "mixed", "objects", "batches", "matrix"]
 """What a similarity compares. This decides which class of collections holds X."""
 
-LARGEST = 1e150
+LARGEST = np.float64(1e150)
 """All similarities and distances must be smaller than this in magnitude, and so must the own terms of rows and the
-numbers in X that such terms are made of. Squares and products of two of them, and their sums, then have floats."""
+numbers in X that such terms are made of. Squares and products of two of them, and their sums, then have floats. It is a
+number of NumPy's, because NumPy would make a float32 of one of Python's to compare it with such an array."""
 
 CONVERSIONS: dict[str, Callable[[Floats], Floats]] = {
     "inverse": lambda distance: 1.0 / (1.0 + distance),

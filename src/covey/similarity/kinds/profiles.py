@@ -158,5 +158,5 @@ def _are_plain(profiles: list[Any]) -> bool:
 
 def _is_finite_number(value: Any) -> bool:
     if type(value) is float or type(value) is int:  # this answers nearly all calls quickly
-        return -LARGEST < value < LARGEST
+        return bool(abs(value) < LARGEST)
     return isinstance(value, Real | Decimal | np.bool_) and math.isfinite(value)
