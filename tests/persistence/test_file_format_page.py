@@ -11,7 +11,7 @@ import pytest
 
 import covey
 from covey.persistence import format as container
-from covey.persistence.estimators import MOST_BITS, MOST_JOBS, saved_rules
+from covey.persistence.estimators import MOST_BITS, MOST_JOBS, saved_constraints
 from covey.persistence.old import UPGRADES
 from covey.persistence.records import RECORDS
 from covey.persistence.similarities import WRAPPING
@@ -69,10 +69,10 @@ def test_the_state_of_every_estimator_is_described():
     shared = described.pop("every selector")
     for name, own in described.items():
         cls = getattr(covey, name)
-        wanted = {attribute: rule.required for attribute, rule in saved_rules(cls).items()}
+        wanted = {attribute: constraint.required for attribute, constraint in saved_constraints(cls).items()}
         assert own | (shared if issubclass(cls, Selector) else set()) == wanted.keys(), name
     optional = {name for row in rows("class") for name in re.findall(r"\[`([^`]+)`\]", row[1])}
-    rules = [rule for name in described for rule in saved_rules(getattr(covey, name)).items()]
+    rules = [rule for name in described for rule in saved_constraints(getattr(covey, name)).items()]
     assert optional == {attribute for attribute, rule in rules if not rule.required}
     exported = {name for name in dir(covey) if isinstance(getattr(covey, name), type)}
     estimators = {name for name in exported if hasattr(getattr(covey, name), "_fitted_state")}
