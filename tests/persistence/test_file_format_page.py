@@ -11,10 +11,9 @@ import pytest
 
 import covey
 from covey.persistence import format as container
-from covey.persistence.estimators import MOST_BITS, MOST_JOBS, saved_constraints
+from covey.persistence.estimators import MOST_BITS, MOST_JOBS, WRAPPING, saved_constraints
 from covey.persistence.old import UPGRADES
 from covey.persistence.records import RECORDS
-from covey.persistence.similarities import WRAPPING
 from covey.persistence.values import ARRAYS, DEEPEST, FORMS, MOST_EQUAL_HASHES
 from covey.selectors.base import Selector
 from covey.similarity.similarity import CONVERSIONS

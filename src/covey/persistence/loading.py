@@ -22,11 +22,10 @@ from reprlib import repr as shown
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from covey.exceptions import FileFormatError
-from covey.persistence.estimators import NEVER_SAVED, find_class, restored
+from covey.persistence.estimators import NEVER_SAVED, SimilarityReader, find_class, lacks_code, restored
 from covey.persistence.format import FORMAT, JSON, KEYS, LONGEST_CAUSE, UnknownNameError, check_depth, most_json
 from covey.persistence.old import UPGRADES
 from covey.persistence.records import RECORDS
-from covey.persistence.similarities import SimilarityReader, lacks_code
 from covey.persistence.values import Reader, tagged, typed
 from covey.runtime.file_errors import of_file
 from covey.selectors.base import Selector

@@ -13,10 +13,16 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from covey.persistence.estimators import check_class, is_estimator, restored, saved_parameters, saved_state
+from covey.persistence.estimators import (
+    SimilarityWriter,
+    check_class,
+    is_estimator,
+    restored,
+    saved_parameters,
+    saved_state,
+)
 from covey.persistence.format import FORMAT, JSON, check_depth, most_json
 from covey.persistence.records import RECORDS
-from covey.persistence.similarities import SimilarityWriter
 from covey.persistence.values import Writer, refusing
 from covey.storage.archive import write_member
 from covey.storage.atomic import whole
