@@ -451,3 +451,9 @@ def test_single_precision_is_compared_with_the_largest_similarity_without_a_warn
     ):
         assert covey.CRS(3, similarity=similarity).fit(objects).sample_indices_.size
     assert covey.cover(edges, 0.9).indices.size
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 10**151, 1e151])
+def test_numbers_too_large_for_a_profile_are_refused_in_words(value):
+    with pytest.raises(ValueError, match=r"^X must hold dicts of numbers, all finite, .* but object 0 holds"):
+        covey.CRS(1).fit([{"a": value, "b": 1}, {"a": 1}])

@@ -26,6 +26,9 @@ from covey.similarity.kinds.rows import CsrRows, RowSpace
 from covey.similarity.measures import measure_of
 from covey.similarity.similarity import LARGEST, Measure, Similarity
 
+LARGEST_NUMBER = float(LARGEST)
+"""The same as a number of Python's, which integers of any size can be compared with, and quickly."""
+
 
 class Encoded(NamedTuple):
     """Profiles as rows, and the column of each key."""
@@ -158,5 +161,5 @@ def _are_plain(profiles: list[Any]) -> bool:
 
 def _is_finite_number(value: Any) -> bool:
     if type(value) is float or type(value) is int:  # this answers nearly all calls quickly
-        return bool(abs(value) < LARGEST)
+        return -LARGEST_NUMBER < value < LARGEST_NUMBER
     return isinstance(value, Real | Decimal | np.bool_) and math.isfinite(value)
