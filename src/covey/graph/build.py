@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from covey.arrays import Integers
 from covey.graph.descent import SMALLEST_LIST, NNDescent, descend
 from covey.graph.exact import nearest_others
+from covey.graph.groups import group
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
@@ -39,7 +40,7 @@ EXACT_UP_TO = 30
 """With method "auto", the graph is exact for up to this many objects per neighbor, that is for n <= 30 k. NN-Descent
 would score about half of all pairs there: on Fashion-MNIST, a descent from random lists did so at n = 33 k."""
 
-METHODS = ("auto", "exact", "nn-descent")
+METHODS = ("auto", "exact", "nn-descent", "groups")
 """The names of methods. "nn-descent" stands for `NNDescent()`."""
 
 Method = str | NNDescent
@@ -153,6 +154,13 @@ def choose_method(method: Method, space: Space, k: int) -> Method:
         return "exact"
     if method == "exact" or n - 1 <= max(k, SMALLEST_LIST):
         return "exact"
+    if method == "groups" and not space.screened:
+        raise ValueError(
+            "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean of "
+            "rows of numbers, or jaccard of packed bits; use 'nn-descent', or 'auto', which chooses."
+        )
+    if method == "groups" or (method == "auto" and space.screened):
+        return "groups"
     return method if isinstance(method, NNDescent) else NNDescent()
 
 
@@ -177,12 +185,14 @@ def build(
         lists = NeighborLists.empty(1, 0)
     elif isinstance(method, NNDescent):
         lists, recall = descend(space, k, rng, method, scored)
+    elif method == "groups":
+        lists, recall = group(space, k, rng, scored, recall=0.95)
     else:
         multiplicity = np.ones(space.n_left, dtype=np.int64) if multiplicity is None else multiplicity
         lists, total = nearest_others(space, k, multiplicity)
         mean = None if total is None else mean_of_all(space, multiplicity, total)
     indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])
-    name = _parameters(method)["method"]
+    name = "exact" if recall is None else _parameters(method)["method"]
     return NeighborGraph(indices, similarities, space.n_evaluations - before, name, mean, recall)
 
 
@@ -195,7 +205,7 @@ def graph_and_mean(
     equal ones.
     """
     method = choose_method(method, space, k)
-    if isinstance(method, NNDescent):
+    if method != "exact":
         homogeneity, scored = mean_similarity(space, multiplicity, rng)
         return build(space, k, method, rng, scored=scored), homogeneity.value
     graph = build(space, k, method, rng, multiplicity=multiplicity)

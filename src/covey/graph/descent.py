@@ -210,13 +210,16 @@ class Descent:
         lists = self.evaluator.lists
         return lists if self.numbers is None else lists.renumbered(np.argsort(self.numbers))
 
-    def join_until_stable(self, sample_rate: float) -> None:
-        """Make rounds until the lists hardly change any more."""
-        evaluator = self.evaluator
+    def join_until_stable(self, sample_rate: float, tol: float | None = None, most: int = MAX_ROUNDS) -> None:
+        """Make rounds until one would join no more than a share `tol` of the entries, by default the tol of the descent.
+
+        There are no more rounds than `most`.
+        """
+        evaluator, tol = self.evaluator, self.tol if tol is None else tol
         n_sampled = int(np.ceil(sample_rate * evaluator.lists.indices.shape[1]))
         n_reversed = n_sampled * (MORE_REVERSED if evaluator.bounded and not evaluator.forgetful else 1)
-        for _ in range(MAX_ROUNDS):
-            if evaluator.next_round() <= self.tol * evaluator.lists.indices.size:
+        for _ in range(most):
+            if evaluator.next_round() <= tol * evaluator.lists.indices.size:
                 break
             self._join(n_sampled, n_reversed, int(self.rng.integers(1 << 63)))
 
@@ -246,13 +249,7 @@ class Descent:
             recall = pairs.estimate_recall()  # it always draws more pairs here, as the graph was bad before
             if recall.value >= EXTEND_TO:
                 return recall
-        if recall.value < EXTEND_BELOW:
-            warnings.warn(
-                f"The neighbor graph holds about {recall.value:.0%} of the true neighbors, judging by random pairs; "
-                "ask for more neighbors, or pass method='exact' (graph='exact' for CRS).",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_of_missed(recall, EXTEND_BELOW)
         return recall
 
     def _join(self, n_sampled: int, n_reversed: int, seed: int) -> None:
@@ -267,3 +264,14 @@ class Descent:
         step = share_out(evaluator.space.n_left, OWNERS) if evaluator.space.threaded else 16 * OWNERS
         blocks = [self.order[start : start + step] for start in range(0, self.order.size, step)]
         executor.run(lambda owners: evaluator.consider(*candidates.unmet(owners, evaluator.met)), blocks)
+
+
+def warn_of_missed(recall: Recall, wanted: float) -> None:
+    """Say how many neighbors were missed if these are more than wanted."""
+    if recall.value < wanted:
+        warnings.warn(
+            f"The neighbor graph holds about {recall.value:.0%} of the true neighbors, judging by a sample; "
+            "ask for more neighbors, or pass method='exact' (graph='exact' for CRS).",
+            ConvergenceWarning,
+            stacklevel=2,
+        )

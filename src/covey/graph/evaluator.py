@@ -41,6 +41,10 @@ class Evaluator:
         self.met = pair_set(space.n_left, cheap=space.cheap) if met is None else met
         self._lock = threading.Lock()
 
+    def bound(self) -> None:
+        """Use the upper bounds of the space from now on, if it has any."""
+        self._bounds = self.space.bounds()
+
     @property
     def bounded(self) -> bool:
         """Whether upper bounds rule out pairs."""

@@ -17,6 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.graph.evaluator import Evaluator
+from covey.graph.exact import nearest
+from covey.graph.lists import NeighborLists
+from covey.similarity.space import Space
 
 PAIRS_PER_OBJECT = 4
 """How many pairs are drawn for a first estimate, per object. More pairs make it more certain and cost evaluations. With
@@ -94,6 +97,37 @@ class Recall:
         most = chi2.ppf(0.975, 2 * n_found + 2) / 2
         value, low, high = (float(1 / (1 + n / n_expected_if_all)) for n in (n_found, most, fewest))
         return cls(value, low, high)
+
+
+SAMPLE = 400
+"""How many objects are sampled to estimate the recall from their true neighbors. With 15 neighbors and a recall of .95,
+the standard error is then below .005; for a million rows of 64 columns the sample takes as long as 800 evaluations an
+object."""
+
+
+class SampledNeighbors:
+    """The true k nearest others of a sample of objects, found among all.
+
+    They cost the evaluations of the sample with all objects, once, and are offered to no list.
+    """
+
+    def __init__(self, space: Space, k: int, rng: np.random.Generator) -> None:
+        n = space.n_left
+        self._sample = np.sort(rng.choice(n, min(SAMPLE, n), replace=False)).astype(np.int32)
+        self._k = min(k, n - 1)
+        found = nearest(space.between(self._sample, None), self._k + 1)
+        others = found.indices != self._sample[:, np.newaxis]
+        others[others.all(axis=1), -1] = False  # an object that so many equal, or exceed, is not among its nearest
+        similarities = found.similarities[others].reshape(self._sample.size, self._k)
+        self._last = similarities[:, -1:]
+
+    def recall(self, lists: NeighborLists) -> Recall:
+        """Return the share of the sampled neighbors that lists hold, with an interval of 95 %."""
+        listed = lists.similarities[self._sample, : self._k] >= self._last
+        shares = listed.mean(axis=1)
+        error = 1.96 * shares.std() / np.sqrt(shares.size)
+        value = float(shares.mean())
+        return Recall(value, max(value - error, 0.0), min(value + error, 1.0))
 
 
 class RandomPairs:

@@ -17,6 +17,7 @@ A space also carries the threads that may work on it, so that no later stage has
   before `Space.__init__` is called. If it is `screened`, it defines `estimates` and `slack`, and `estimate_of` and
   `bounds` where it can.
 - It overrides `with_itself` and `mean` where they follow without an evaluation.
+- If it is `screened`, it defines `among` and `between`, which give a part of it, and `width`.
 - It overrides `parts` if its similarities come in parts of which some may be lost to an error.
 
 `score`, `score_pairs`, `of_copies` and the counting are the same for all spaces. A `WrappedSpace` evaluates pairs in
@@ -101,6 +102,8 @@ class Space(ABC):
     hubs : bool
         Whether a few objects tend to be near to very many others. Neighbors of neighbors then mostly lead to these
         objects and seldom to new ones.
+    width : int
+        How many columns the objects have, if they are rows; each takes its part in the time of a product.
     exact_up_to : int
         Up to this number of objects, scoring all pairs is about as fast as NN-Descent, which scores few of them.
     run : Run
@@ -113,6 +116,7 @@ class Space(ABC):
     screened = False
     cheap = False
     hubs = False
+    width = 0
     exact_up_to = 0
 
     def __init__(
@@ -228,6 +232,20 @@ class Space(ABC):
         NN-Descent decides by it, so that checks do not count here: they must not change what it does.
         """
         return (self.evaluations.n - self.evaluations.n_checks) / max(self.n_pairs, 1)
+
+    def among(self, members: Indices) -> "Space":
+        """Return the space of some objects of a square space among themselves, numbered anew in this order.
+
+        Its evaluations are those of this space.
+        """
+        raise TypeError(f"{type(self).__name__} has no parts.")
+
+    def between(self, left: Indices | None, right: Indices | None) -> "Space":
+        """Return the space of some objects of each side, numbered anew in this order. None stands for all of a side.
+
+        Its evaluations are those of this space.
+        """
+        raise TypeError(f"{type(self).__name__} has no parts.")
 
     def with_itself(self) -> Floats:
         """Return s(i, i) for each object if this takes no evaluation, and 1 otherwise."""

@@ -11,6 +11,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from datetime import date, timedelta
 from functools import cached_property
 from typing import Any, Self
@@ -74,6 +75,13 @@ class Rows(ABC):
         self.values = values
         self.n, self.width = values.shape
         self._own_terms: dict[str, Floats] = {}
+
+    def take(self, positions: Indices) -> Self:
+        """Return some of these rows, in this order."""
+        part = copy(self)
+        part.values, part.n = self.values[positions], positions.size
+        part._own_terms = {statistic: terms[positions] for statistic, terms in self._own_terms.items()}
+        return part
 
     def own_terms(self, statistic: str | None) -> Floats:
         """Return the statistic of each row with itself, or 0 if there is no statistic.
@@ -252,7 +260,7 @@ class RowSpace(Space):
     ) -> None:
         super().__init__(left.n, right.n, symmetric=left is right, n_jobs=n_jobs)
         self._similarity, self._measure, self._left, self._right = similarity, measure, left, right
-        self.hubs = left.hubs
+        self.hubs, self.width = left.hubs, left.width
         # exp(-d) is 0 for all far objects. Such ties are broken by index, which estimates of d cannot foresee.
         self.screened = measure.estimate is not None and similarity.conversion != "exponential"
         if self.screened:
@@ -277,6 +285,23 @@ class RowSpace(Space):
         sums = self._left.sums(self._measure.statistic, i, self._right, j)
         values = self._measure.finish(sums, self._left_terms[i], self._right_terms[j], self._left.width)
         return self._similarity.convert(values)
+
+    def among(self, members: Indices) -> "RowSpace":
+        part = copy(self)
+        part._left = part._right = self._left.take(members)
+        part._left_terms = part._right_terms = self._left_terms[members]
+        part.n_left = part.n_right = members.size
+        part._of_copies = None
+        return part
+
+    def between(self, left: Indices | None, right: Indices | None) -> "RowSpace":
+        part = copy(self)
+        if left is not None:
+            part._left, part._left_terms, part.n_left = self._left.take(left), self._left_terms[left], left.size
+        if right is not None:
+            part._right, part._right_terms, part.n_right = self._right.take(right), self._right_terms[right], right.size
+        part.symmetric, part._of_copies = False, None
+        return part
 
     def with_itself(self) -> Floats:
         return self._similarity.convert(self._measure.with_itself(self._left_terms))

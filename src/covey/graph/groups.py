@@ -1,0 +1,208 @@
+"""Neighbor lists from overlapping groups, for many objects whose pairs are cheap by the block.
+
+Where matrix products estimate whole blocks of pairs, looking at all pairs of a block takes about as long as scoring one
+pair in fifty of it. So the objects are cut into groups of similar ones, and all pairs within each group are looked at:
+
+1. Draw *pivots* from the objects, and find the few nearest to each object. The object joins the groups of all of these.
+   Two similar objects therefore share a group with a high chance, even if they lie near the edge of one.
+2. Split a group that is too large: draw pivots from its members, and let each member go to its nearest one alone.
+3. In each group, screen all pairs by products, score those that may enter a list, and offer the scores.
+
+That is a *round*. Between rounds neighbors of neighbors meet, as in NN-Descent (`descent.py`), which finds most of what
+one round has missed. The true neighbors of a sample of objects tell how many are found (`recall.py`). As long as they
+are too few, the lists get longer once, and further rounds follow with other pivots, up to `MOST_ROUNDS`.
+
+If a round has found so little that further ones would take as long as the exact graph, the exact graph is made.
+
+The result is the same for any number of threads and any block size. Pivots are drawn by one generator, and those of a
+group by one that belongs to it; nearest pivots follow from scores; and lists obey their total order. All pairs within
+groups, and those of objects and pivots, count as evaluations.
+"""
+
+import threading
+
+import numpy as np
+from numba import njit
+
+from covey.arrays import Indices, Integers
+from covey.graph.candidates import invert
+from covey.graph.descent import SMALLEST_LIST, Descent, warn_of_missed
+from covey.graph.evaluator import Evaluator
+from covey.graph.exact import best_of_rows, nearest, nearest_others
+from covey.graph.lists import NeighborLists
+from covey.graph.pair_memory import ForgottenPairs
+from covey.graph.recall import Recall, SampledNeighbors
+from covey.similarity.space import ScoredPairs, Space
+
+MEMBERSHIPS = 4
+"""How many groups an object joins. With 3 a round finds fewer neighbors and with 6 in smaller groups no more, for the
+same evaluations (`benchmarks/groups.py`)."""
+
+LARGEST, LARGEST_WIDE, WIDE = 2000, 500, 512
+"""The most members of a group: the first number, or the second if rows have at least `WIDE` columns, whose products
+take longer than all else. Larger groups find more neighbors in a round."""
+
+FULL = 0.6
+"""How full groups are on average. Pivots draw unequal numbers of objects, and few groups should have to be split."""
+
+MOST_PIVOTS = 4096
+"""The most pivots that all objects are compared with. Below some million objects, splitting is then rare, which loses
+neighbors: with 1024 pivots, a round found .79 of the neighbors of a million rows, and with 4096 .88."""
+
+MOST_PARTS = 200
+"""The most parts into which a group is split at a time."""
+
+UNDIVIDED = 0.9
+"""A group of which one part keeps this share does not divide: its members are equally similar to all pivots."""
+
+SETTLED = 0.02
+"""Neighbors of neighbors go on meeting until a round of meetings changes no more than this share of the entries."""
+
+MOST_MEETINGS = 4
+"""How often neighbors of neighbors meet at most between two rounds of groups."""
+
+MOST_ROUNDS = 4
+"""The most rounds. The work is so bounded by a multiple of the first pass."""
+
+LONGER = 2
+"""How many times longer lists are after the first round, if it has found too few. Neighbors of neighbors find little in
+data without structure as long as lists are short: for 300 000 uniform rows in 32 dimensions and 15 neighbors, two
+rounds end at a recall of .7 with lists of 15, and of .94 with lists of 30."""
+
+
+def group(
+    space: Space, k: int, rng: np.random.Generator, scored: ScoredPairs | None = None, *, recall: float
+) -> tuple[NeighborLists, Recall | None]:
+    """Return lists of at least k others of a screened space, and an estimate of their recall of the true k nearest.
+
+    The work goes on until the estimate reaches `recall`, or its bound. The pairs of `scored` enter the lists. The
+    estimate is None if the lists are exact, because groups would have taken as long.
+    """
+    search = _Search(space, max(k, SMALLEST_LIST))
+    search.meet_in_groups(rng)
+    search.begin_meetings(rng, scored)
+    sampled = SampledNeighbors(space, k, rng)
+    while True:
+        search.meet_neighbors()
+        estimate = sampled.recall(search.lists())
+        if estimate.value >= recall or search.n_rounds == MOST_ROUNDS:
+            break
+        if search.takes_all_pairs(estimate.value, recall):
+            return nearest_others(space, k)[0], None
+        if search.n_rounds == 1:
+            search.lengthen(LONGER)
+        search.meet_in_groups(rng)
+    warn_of_missed(estimate, recall)
+    return search.lists(), estimate
+
+
+class _Search:
+    """The lists of all objects, and the rounds that fill them."""
+
+    def __init__(self, space: Space, size: int) -> None:
+        self.space, self.n_rounds = space, 0
+        self.evaluator = Evaluator(space, min(size, space.n_left - 1), met=ForgottenPairs(space.n_left))
+        self._largest = LARGEST_WIDE if space.width >= WIDE else LARGEST
+        self._hurdles = np.full(space.n_left, -np.inf)
+        self._groups = np.zeros(space.n_left, dtype=np.int64)
+        self._numbers = np.arange(space.n_left, dtype=np.int32)
+        self._lock = threading.Lock()
+
+    def meet_in_groups(self, rng: np.random.Generator) -> None:
+        """Make a round of groups."""
+        n = self.space.n_left
+        n_pivots = int(np.clip(n * MEMBERSHIPS / (FULL * self._largest), 2, min(MOST_PIVOTS, n)))
+        pivots = np.sort(rng.choice(n, n_pivots, replace=False)).astype(np.int32)
+        nearest_pivots = nearest(self.space.between(None, pivots), min(MEMBERSHIPS, n_pivots)).indices
+        starts, members = np.zeros(n + 1, dtype=np.int64), np.empty(nearest_pivots.size, dtype=np.int32)
+        invert(nearest_pivots, starts, members)
+        seed = int(rng.integers(1 << 62))
+
+        def meet(number: int) -> None:
+            own = members[starts[number] : starts[number + 1]]
+            for part, few in enumerate(self._split(own, np.random.default_rng([seed, number]))):
+                if self.n_rounds == 0:  # similar objects are to lie near each other in memory later
+                    first = few[nearest_pivots[few, 0] == number]
+                    self._groups[first] = (number << 32) + part
+                self._meet(few)
+
+        largest_first = np.argsort(-np.diff(starts[: n_pivots + 1]), kind="stable")  # threads end at about one time
+        self.space.executor.run(meet, largest_first.tolist(), products=True)
+        self.n_rounds += 1
+
+    def _split(self, members: Indices, rng: np.random.Generator) -> list[Indices]:
+        """Return the parts of a group that are small enough."""
+        if members.size <= self._largest:
+            return [members]
+        n_parts = int(np.clip(members.size / (FULL * self._largest), 2, MOST_PARTS))
+        pivots = np.sort(rng.choice(members.size, n_parts, replace=False))
+        parts = nearest(self.space.between(members, members[pivots]), 1).indices[:, 0]
+        sizes = np.bincount(parts, minlength=n_parts)
+        if sizes.max() > UNDIVIDED * members.size:
+            parts = rng.permutation(members.size) // self._largest
+            sizes = np.bincount(parts)
+        ordered = members[np.argsort(parts, kind="stable")]
+        return [part for some in np.split(ordered, np.cumsum(sizes)[:-1]) for part in self._split(some, rng)]
+
+    def _meet(self, members: Indices) -> None:
+        """Let all members of a group meet."""
+        n = members.size
+        if n < 2:
+            return
+        space, lists, everyone = self.space.among(members), self.evaluator.lists, slice(0, n)
+        estimates = space.estimates(everyone, everyone)
+        np.fill_diagonal(estimates, -np.inf)
+        space.count(n * (n - 1) // 2)
+        i, j = best_of_rows(estimates, space.slack(everyone), members, self._hurdles, lists.indices.shape[1])
+        numbers = self._numbers[members]
+        kept = drop_listed(lists.indices, numbers, i, j)
+        i, j = i[:kept], j[:kept]
+        scores = space.score(i, j, counted=False)
+        with self._lock:
+            lists.offer(numbers[i], numbers[j], scores)
+
+    def begin_meetings(self, rng: np.random.Generator, scored: ScoredPairs | None) -> None:
+        """Renumber the objects group by group, so that similar ones lie near each other in memory."""
+        if scored is not None:
+            self.evaluator.admit(scored)
+        order = np.argsort(self._groups, kind="stable").astype(np.int32)
+        self.evaluator.bound()
+        self._descent = Descent.along(order, self.evaluator, 0.0, rng)
+        self._numbers[order] = np.arange(order.size, dtype=np.int32)
+
+    def lengthen(self, factor: float) -> None:
+        """Make the lists longer by a factor."""
+        self.evaluator.lengthen(factor)
+        self._hurdles[:] = -np.inf  # pairs that were too far for the shorter lists may enter
+
+    def meet_neighbors(self) -> None:
+        """Let neighbors of neighbors meet until lists hardly change any more."""
+        self._descent.join_until_stable(1.0, SETTLED, MOST_MEETINGS)
+
+    def lists(self) -> NeighborLists:
+        """Return the lists under the numbers of the objects."""
+        return self._descent.lists()
+
+    def takes_all_pairs(self, found: float, wanted: float) -> bool:
+        """Return whether going on would take about as many evaluations as all pairs.
+
+        If a round finds the share p of all neighbors, r rounds find 1 - (1 - p)^r of them.
+        """
+        rounds = np.log1p(-min(wanted, 0.999)) / np.log1p(-min(max(found, 1e-6), 0.999))
+        return bool(rounds * self.space.n_evaluations / self.n_rounds > self.space.n_pairs)
+
+
+@njit(cache=True, nogil=True)
+def drop_listed(indices, numbers, i, j):  # type: ignore[no-untyped-def]
+    """Move the pairs to the front of which the second object is not in the list of the first; return how many."""
+    n = 0
+    for t in range(i.size):
+        row, other, listed = numbers[i[t]], numbers[j[t]], False
+        for slot in range(indices.shape[1]):
+            if indices[row, slot] == other:
+                listed = True
+                break
+        if not listed:
+            i[n], j[n] = i[t], j[t]
+            n += 1
+    return n
