@@ -30,7 +30,7 @@ DOCS_VENV ?= .venv-docs
 SITE ?= docs/_build/html
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: FORCE demo test suite test-oldest test-wheel thorough determinism steady attack mutants lint types format map docs bench audit reproducible dist clean
+.PHONY: FORCE demo test suite test-oldest test-wheel thorough determinism steady attack mutants lint types format map docs bench bench-large audit reproducible dist clean
 
 # Ends with a page, covey-demo.html, to open in a browser.
 demo: $(VENV)/.installed
@@ -93,6 +93,10 @@ docs: $(DOCS_VENV)/.installed
 bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	$(BIN)/python -m benchmarks.suite
+
+bench-large: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	$(BIN)/python -m benchmarks.large
 
 # Asks a public service for known vulnerabilities of every package that is installed here. A package that the service
 # does not know, or cannot be asked about, is a failure too (--strict).

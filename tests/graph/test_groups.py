@@ -147,10 +147,10 @@ def test_objects_that_resemble_no_pivot_are_divided_all_the_same(n_equal, small)
 
 
 def test_a_similarity_without_products_is_refused():
-    with pytest.raises(ValueError, match="^method 'groups' needs a similarity that matrix products estimate"):
+    with pytest.raises(ValueError, match=r"^method 'groups' needs a similarity that matrix products estimate"):
         covey.neighbor_graph(["a", "b"] * 50, K, lambda a, b: float(a == b), "groups")
-    with pytest.raises(ValueError, match="^method 'groups' needs"):
-        covey.neighbor_graph(blobs(100), K, "ruzicka" if (blobs(100) >= 0).all() else "hamming", "groups")
+    with pytest.raises(ValueError, match=r"^method 'groups' needs"):
+        covey.neighbor_graph(blobs(100), K, "hamming", "groups")
 
 
 @pytest.mark.parametrize("kind", DATA)

@@ -210,7 +210,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
 
     def _check_possible(self, fit_params: Mapping[str, Any]) -> None:
         """Refuse what only a single process can do."""
-        if not isinstance(self.graph, Method):
+        if not isinstance(self.graph, Method) or self.graph == "groups":
             raise TypeError(
                 "graph must be 'auto', 'exact', 'nn-descent' or a covey.NNDescent on a cluster; to cover a finished "
                 "graph, use covey.CRS."

@@ -260,11 +260,12 @@ def merge_shards(
     space = watched(union.space(how.n_jobs))
     both = in_one(union.rows, (left_links, right_links), how.length)
     method = choose_method(how.method, space, how.length)
-    if isinstance(method, NNDescent):
-        lists, _ = merge(space, on_right, both, how.n_neighbors, rng, method)
-        n_evaluations = space.n_evaluations
-    else:
+    if method == "exact":
         lists, n_evaluations = _exact(union, on_right, both, how)
+    else:
+        descent = method if isinstance(method, NNDescent) else NNDescent()
+        lists, _ = merge(space, on_right, both, how.n_neighbors, rng, descent)
+        n_evaluations = space.n_evaluations
     k = how.n_neighbors
     best = Links(as_indices(union.rows), to_rows(union.rows, lists.indices[:, :k]), lists.similarities[:, :k], 0)
     return Merged(some(best, ~on_right), some(best, on_right), n_evaluations)

@@ -1,4 +1,4 @@
-"""The entrance to this stage: it makes a neighbor graph, exactly or by NN-Descent.
+"""The entrance to this stage: it makes a neighbor graph, exactly, by NN-Descent, or by overlapping groups.
 
 1. Make a space of X and its similarity.
 2. Choose the method, if the caller leaves it open (`choose_method`).
@@ -19,8 +19,8 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from covey.arrays import Integers
 from covey.graph.descent import SMALLEST_LIST, NNDescent, descend
 from covey.graph.exact import nearest_others
-from covey.graph.groups import group
 from covey.graph.graph import NeighborGraph, check_n_neighbors
+from covey.graph.groups import group
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import Recall
 from covey.runtime.parameters import RUNNING, generator
@@ -73,16 +73,18 @@ def neighbor_graph(
         The length of each list, k in the paper, which is n - 1 if there are no more others.
     similarity : str, callable or Similarity, default="cosine"
         How similar two objects are, as in `covey.CRS`; larger means closer.
-    method : {"auto", "exact", "nn-descent"} or NNDescent, default="auto"
+    method : {"auto", "exact", "nn-descent", "groups"} or NNDescent, default="auto"
         "exact" evaluates all pairs. "nn-descent" evaluates few pairs and finds most neighbors; `covey.NNDescent` is the
-        same with parameters of its own. "auto" is exact for up
-        to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where all pairs are evaluated about as
-        fast as few: for up to 10 000 dense rows, 20 000 CSR rows or 40 000 rows of packed bits under cosine, dot,
-        euclidean and jaccard, for up to 5 000 strings under the named similarities, and for precomputed matrices.
+        same with parameters of its own. "groups" looks at all pairs within overlapping groups of similar rows, by
+        matrix products; it takes rows of numbers under cosine, dot, euclidean and sqeuclidean, and packed bits under
+        jaccard. "auto" is exact for up to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where
+        all pairs are evaluated about as fast as few: for up to 10 000 dense rows, 20 000 CSR rows or 40 000 rows of
+        packed bits where "groups" is possible, for up to 5 000 strings under the named similarities, and for
+        precomputed matrices. Otherwise it is "groups" where that is possible, and else "nn-descent".
     checkpoint, on_error, timeout : path, str, float, default=None, "raise", None
         Precautions as in `covey.CRS`. For named similarities the checkpoint keeps the finished graph.
     random_state : int, RandomState instance or None, default=None
-        The seed of NN-Descent's draws. The same seed gives the same graph for any `n_jobs`.
+        The seed of the draws of NN-Descent and of groups. The same seed gives the same graph for any `n_jobs`.
     n_jobs, verbose : int, default=None, 0
         The number of threads, or of processes for slow functions; and whether a progress bar is shown.
 
@@ -142,9 +144,9 @@ def _parameters(method: Method) -> dict[str, Any]:
 
 
 def choose_method(method: Method, space: Space, k: int) -> Method:
-    """Return the method to use for the one asked for: "exact", or NN-Descent with its parameters.
+    """Return the method to use for the one asked for: "exact", "groups", or NN-Descent with its parameters.
 
-    NN-Descent is never used where its lists would hold all other objects: an exact graph costs no more there.
+    The graph is always exact where lists would hold all other objects: any other costs no less there.
     """
     if not (isinstance(method, NNDescent) or method in METHODS):
         raise ValueError(f"method must be one of {list(METHODS)} or a covey.NNDescent, got {method!r}.")
@@ -156,8 +158,8 @@ def choose_method(method: Method, space: Space, k: int) -> Method:
         return "exact"
     if method == "groups" and not space.screened:
         raise ValueError(
-            "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean of "
-            "rows of numbers, or jaccard of packed bits; use 'nn-descent', or 'auto', which chooses."
+            "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean "
+            "of rows of numbers, or jaccard of packed bits; use 'nn-descent', or 'auto', which chooses."
         )
     if method == "groups" or (method == "auto" and space.screened):
         return "groups"
@@ -175,8 +177,8 @@ def build(
 ) -> NeighborGraph:
     """Make the graph of a space, by the method that `choose_method` returned.
 
-    NN-Descent does not score the pairs of `scored` again. An exact graph that scores every pair also gets the mean
-    similarity; for it, object x stands for `multiplicity[x]` equal objects (1 by default).
+    NN-Descent does not score the pairs of `scored` again, and groups use them. An exact graph that scores every pair
+    also gets the mean similarity; for it, object x stands for `multiplicity[x]` equal objects (1 by default).
     """
     before = space.n_evaluations
     k = min(k, space.n_left - 1)

@@ -211,9 +211,9 @@ class Descent:
         return lists if self.numbers is None else lists.renumbered(np.argsort(self.numbers))
 
     def join_until_stable(self, sample_rate: float, tol: float | None = None, most: int = MAX_ROUNDS) -> None:
-        """Make rounds until one would join no more than a share `tol` of the entries, by default the tol of the descent.
+        """Make rounds until one would join no more than a share `tol` of the entries.
 
-        There are no more rounds than `most`.
+        By default it is the tolerance of the descent. There are at most `most` rounds.
         """
         evaluator, tol = self.evaluator, self.tol if tol is None else tol
         n_sampled = int(np.ceil(sample_rate * evaluator.lists.indices.shape[1]))

@@ -34,12 +34,13 @@ class NeighborGraph:
         The similarities of these neighbors; -inf where there is no neighbor.
     n_evaluations : int
         How many similarities were computed. A pair that an upper bound or an estimate ruled out counts as well.
-    method : {"exact", "nn-descent", "given"}
+    method : {"exact", "nn-descent", "groups", "given"}
         How the graph was made; "given" means elsewhere.
     mean_similarity : float or None
         The mean similarity of all pairs, if all were scored while the graph was made.
     estimated_recall : Recall or None
-        The share of true neighbors in an approximate graph, estimated from random pairs.
+        The share of true neighbors in an approximate graph, estimated from random pairs, or for "groups" from the true
+        neighbors of a sample of objects.
     checkpoint : CheckpointReport or None
         What a checkpoint has saved, if there was one.
     n_failed : int
@@ -61,9 +62,10 @@ class NeighborGraph:
     A graph takes 12 bytes for each neighbor of each object. Its arrays are read-only.
 
     An exact graph of n objects takes n (n - 1) / 2 evaluations, twice as many if the similarity is not symmetric.
-    NN-Descent [1]_ takes a share of them that falls with n. Memory is O(n k) in both cases. If NN-Descent has probably
-    missed many neighbors, a `sklearn.exceptions.ConvergenceWarning` asks for more neighbors, or for the exact graph. A
-    custom function that does not do what it is taken to do gives one of covey's own warnings.
+    NN-Descent [1]_ takes a share of them that falls with n. Groups take some thousand for each object, for any n;
+    most of these are looked at by matrix products alone. Memory is O(n k) in all cases. If an approximate graph has
+    probably missed many neighbors, a `sklearn.exceptions.ConvergenceWarning` asks for more neighbors, or for the exact
+    graph. A custom function that does not do what it is taken to do gives one of covey's own warnings.
 
     References
     ----------

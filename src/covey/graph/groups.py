@@ -24,7 +24,7 @@ import threading
 import numpy as np
 from numba import njit
 
-from covey.arrays import Indices, Integers
+from covey.arrays import Indices
 from covey.graph.candidates import invert
 from covey.graph.descent import SMALLEST_LIST, Descent, warn_of_missed
 from covey.graph.evaluator import Evaluator
@@ -136,7 +136,8 @@ class _Search:
             return [members]
         n_parts = int(np.clip(members.size / (FULL * self._largest), 2, MOST_PARTS))
         pivots = np.sort(rng.choice(members.size, n_parts, replace=False))
-        parts = nearest(self.space.between(members, members[pivots]), 1).indices[:, 0]
+        found = nearest(self.space.between(members, members[pivots]), 1)
+        parts = found.indices[:, 0].astype(np.int64)
         sizes = np.bincount(parts, minlength=n_parts)
         if sizes.max() > UNDIVIDED * members.size:
             parts = rng.permutation(members.size) // self._largest

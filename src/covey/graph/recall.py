@@ -1,6 +1,7 @@
-"""The recall of an approximate graph, that is the share of true neighbors in it, estimated from random pairs.
+"""The recall of an approximate graph, that is the share of true neighbors in it.
 
-A pair that was never scored may be a neighbor that was missed. So draw D of all P pairs at random, score those that
+Where matrix products make it cheap, the true neighbors of a sample of objects tell (`SampledNeighbors`). Elsewhere it
+is estimated from random pairs (`RandomPairs`), most of which serve the graph as well. A pair that was never scored may be a neighbor that was missed. So draw D of all P pairs at random, score those that
 have not met before, and count how often one of them enters a list: d times, say. All P pairs would then enter about P d
 / D times. There are n lists of k entries, so u = P d / (D n k) is the number of entrances per entry.
 

@@ -53,7 +53,7 @@ class CRS(Selector):
     similarity : str, callable or Similarity, default="cosine"
         A name that `covey.similarity_names` lists, a function s(a, b), or what `covey.batched` or `covey.from_distance`
         returns. It is "precomputed" if X is a matrix of similarities.
-    graph : {"auto", "exact", "nn-descent"}, NNDescent, NeighborGraph or sparse matrix, default="auto"
+    graph : {"auto", "exact", "nn-descent", "groups"}, NNDescent, NeighborGraph or sparse matrix, default="auto"
         How the graph is made (see `covey.neighbor_graph`), or a finished graph of all objects of X. Of such a graph the
         best k edges within each cluster are used. If the threshold is "homogeneity", `similarity` must be the one that
         the graph was made with; it also decides which objects are equal and are merged. With any other threshold X is
@@ -85,8 +85,8 @@ class CRS(Selector):
         How many seconds one evaluation of a custom function may take. The function is then called in processes of
         its own, which are ended if they take longer. A batched function gets this time for each batch.
     random_state : int, RandomState instance or None, default=None
-        Decides which pairs are sampled and the draws of NN-Descent. The same seed gives the same result for any
-        `n_jobs`.
+        Decides which pairs are sampled and the draws of NN-Descent and of groups. The same seed gives the same result
+        for any `n_jobs`.
     n_jobs : int or None, default=None
         How many threads, for compiled similarities, or processes, for slow Python functions, share the work. As in
         joblib, None means 1 and -1 means all cores.
@@ -103,7 +103,8 @@ class CRS(Selector):
     n_evaluations_ : int
         How many similarities were computed. It is S in the paper.
     scan_rate_ : float
-        `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
+        `n_evaluations_` as a share of the evaluations that all pairs within clusters would take. Pairs that matrix
+        products have ruled out count as evaluations, as in an exact graph.
     checkpoint_ : CheckpointReport
         How many evaluations the checkpoint has saved. It is there only if there is a checkpoint.
     n_failed_ : int
@@ -126,7 +127,7 @@ class CRS(Selector):
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
-        If NN-Descent has probably missed many neighbors. Ask for more neighbors, or pass ``graph="exact"``.
+        If an approximate graph has probably missed many neighbors. Ask for more neighbors, or pass ``graph="exact"``.
     UserWarning
         If there are fewer objects to select than `size` asks for. Equal objects are one, and neither outliers nor
         objects of weight 0 that cover nothing are selected.

@@ -36,6 +36,7 @@ class Graph(StrEnum):
     auto = "auto"
     exact = "exact"
     nn_descent = "nn-descent"
+    groups = "groups"
 
 
 class Method(StrEnum):
@@ -193,7 +194,11 @@ class SelectorOptions:
     refine: Annotated[bool, option("--refine", what="Look for a smaller selection with the same coverage.")] = False
     graph: Annotated[
         Graph,
-        option("--graph", what="How neighbors are found: exact compares all pairs, nn-descent only a few of them."),
+        option(
+            "--graph",
+            what="How neighbors are found: exact compares all pairs, nn-descent only a few of them, and groups the "
+            "pairs within groups of similar rows of numbers.",
+        ),
     ] = Graph.auto
     random_state: Annotated[
         int, option("--seed", what="The seed of all random choices. The same seed gives the same answer.", panel=RUN)

@@ -151,11 +151,11 @@ def find_clusters(
         The fewest objects of a cluster; by default 5 with "hdbscan", and 1 otherwise. Smaller groups of objects belong
         to none with "hdbscan". Otherwise they join the cluster that they are linked to most closely, and belong to none
         if they have no link.
-    graph : {"auto", "exact", "nn-descent"}, NNDescent, NeighborGraph or sparse matrix, default="auto"
+    graph : {"auto", "exact", "nn-descent", "groups"}, NNDescent, NeighborGraph or sparse matrix, default="auto"
         How the graph is made, or a finished graph. Of a finished one all edges are used, and X is not looked at. Pass
         the similarity that it was made with, too.
     random_state : int, RandomState instance or None, default=None
-        The seed of NN-Descent's draws. Nothing else is random.
+        The seed of the draws of NN-Descent and of groups. Nothing else is random.
     n_jobs : int or None, default=None
         The number of threads, or of processes for Python callables that take long. -1 uses all cores.
     verbose : int, default=0
