@@ -289,7 +289,7 @@ def test_nothing_is_symmetrised():
         (200, 5, min, "exact"),  # 19 900 pairs
         (201, 5, min, covey.NNDescent()),
         (10_000, 5, "cosine", "exact"),
-        (10_001, 5, "cosine", covey.NNDescent()),
+        (10_001, 5, "cosine", "groups"),
         (301, 10, "hamming", covey.NNDescent()),  # no matrix product for it
     ],
 )
@@ -333,7 +333,7 @@ def test_wrong_graphs_are_refused(matrix, error, message):
     ("options", "message"),
     [
         ({"n_neighbors": 0}, "n_neighbors must be an int of at least 1, got 0"),
-        ({"method": "fast"}, r"one of \['auto', 'exact', 'nn-descent'\] or a covey.NNDescent, got 'fast'"),
+        ({"method": "fast"}, r"one of \['auto', 'exact', 'nn-descent', 'groups'\] or a covey.NNDescent, got 'fast'"),
     ],
 )
 def test_wrong_options_are_named(options, message):

@@ -104,16 +104,17 @@ def test_the_estimate_is_the_recall_of_all_objects_if_all_are_sampled(monkeypatc
     graph, truth = (covey.neighbor_graph(X, K, "cosine", m, random_state=0) for m in ("nn-descent", "exact"))
     sampled = SampledNeighbors(space, K, np.random.default_rng(0))
     assert space.n_evaluations == 300 * 300
-    estimate = sampled.recall(graph)
+    np.testing.assert_array_equal(sampled.sample, np.arange(300))
+    estimate = sampled.recall(graph.similarities)
     assert estimate.value == pytest.approx((graph.similarities >= truth.similarities[:, -1:]).mean(), abs=1e-15)
-    assert sampled.recall(truth).value == 1.0
+    assert sampled.recall(truth.similarities).value == 1.0
 
 
 def test_the_estimate_counts_one_object_as_no_neighbor_of_itself():
     """Objects under "dot" may be more similar to others than to themselves, or equal to very many."""
     X = np.vstack([np.full((20, 2), 1.0), np.arange(1, 61).reshape(30, 2)])
     truth = covey.neighbor_graph(X, K, "dot", "exact")
-    assert SampledNeighbors(space_of(X, "dot"), K, np.random.default_rng(0)).recall(truth).value == 1.0
+    assert SampledNeighbors(space_of(X, "dot"), K, np.random.default_rng(0)).recall(truth.similarities).value == 1.0
 
 
 def test_data_without_structure_get_the_exact_graph(small):

@@ -126,8 +126,8 @@ class _Search(BestLists):
 
     def screen(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
         """Score the pairs of a tile that clear the hurdles of its rows, and offer the columns to them."""
-        groups = np.broadcast_to(np.zeros((1, 1), dtype=np.int8), estimates.shape)
-        i, j = self.clear(estimates, self.space.slack(rows), np.arange(rows.start, rows.stop), groups)
+        objects, k = np.arange(rows.start, rows.stop, dtype=np.int32), self.lists.indices.shape[1]
+        i, j = best_of_rows(estimates, self.space.slack(rows), objects, self.hurdles[:, 0], k)
         i, j = i + np.int32(rows.start), j + np.int32(columns.start)
         self.offer(rows, i, j, self.space.score(i, j, counted=False))
 

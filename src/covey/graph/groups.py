@@ -24,7 +24,7 @@ import threading
 import numpy as np
 from numba import njit
 
-from covey.arrays import Indices
+from covey.arrays import Floats, Indices
 from covey.graph.candidates import invert
 from covey.graph.descent import SMALLEST_LIST, Descent, warn_of_missed
 from covey.graph.evaluator import Evaluator
@@ -64,8 +64,8 @@ MOST_MEETINGS = 4
 MOST_ROUNDS = 4
 """The most rounds. The work is so bounded by a multiple of the first pass."""
 
-LONGER = 2
-"""How many times longer lists are after the first round, if it has found too few. Neighbors of neighbors find little in
+LITTLE, LONGER = 0.75, 2
+"""Lists get longer by the second number after the first round, if it has found less than the first. Neighbors of neighbors find little in
 data without structure as long as lists are short: for 300 000 uniform rows in 32 dimensions and 15 neighbors, two
 rounds end at a recall of .7 with lists of 15, and of .94 with lists of 30."""
 
@@ -84,12 +84,12 @@ def group(
     sampled = SampledNeighbors(space, k, rng)
     while True:
         search.meet_neighbors()
-        estimate = sampled.recall(search.lists())
+        estimate = sampled.recall(search.similarities(sampled.sample))
         if estimate.value >= recall or search.n_rounds == MOST_ROUNDS:
             break
         if search.takes_all_pairs(estimate.value, recall):
             return nearest_others(space, k)[0], None
-        if search.n_rounds == 1:
+        if search.n_rounds == 1 and estimate.value < LITTLE:
             search.lengthen(LONGER)
         search.meet_in_groups(rng)
     warn_of_missed(estimate, recall)
@@ -179,6 +179,10 @@ class _Search:
     def meet_neighbors(self) -> None:
         """Let neighbors of neighbors meet until lists hardly change any more."""
         self._descent.join_until_stable(1.0, SETTLED, MOST_MEETINGS)
+
+    def similarities(self, objects: Indices) -> Floats:
+        """Return the similarities of the entries of some objects' lists."""
+        return self.evaluator.lists.similarities[self._numbers[objects]]
 
     def lists(self) -> NeighborLists:
         """Return the lists under the numbers of the objects."""

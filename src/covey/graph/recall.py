@@ -1,9 +1,11 @@
 """The recall of an approximate graph, that is the share of true neighbors in it.
 
-Where matrix products make it cheap, the true neighbors of a sample of objects tell (`SampledNeighbors`). Elsewhere it
-is estimated from random pairs (`RandomPairs`), most of which serve the graph as well. A pair that was never scored may be a neighbor that was missed. So draw D of all P pairs at random, score those that
-have not met before, and count how often one of them enters a list: d times, say. All P pairs would then enter about P d
-/ D times. There are n lists of k entries, so u = P d / (D n k) is the number of entrances per entry.
+Where matrix products make it cheap, the true neighbors of a sample of objects tell (`SampledNeighbors`).
+
+Elsewhere it is estimated from random pairs (`RandomPairs`), which may serve the graph as well. A pair that was never
+scored may be a neighbor that was missed. So draw D of all P pairs at random, score those that have not met before, and
+count how often one of them enters a list: d times, say. All P pairs would then enter about P d / D times. There are n
+lists of k entries, so u = P d / (D n k) is the number of entrances per entry.
 
 A list that holds each true neighbor with probability p reaches down to the (k / p)-th nearest object. The objects
 missing from it that would enter number k / p - k, so u = (1 - p) / p. Hence the recall is p = 1 / (1 + u).
@@ -17,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.arrays import Floats
 from covey.graph.evaluator import Evaluator
 from covey.graph.exact import nearest
-from covey.graph.lists import NeighborLists
 from covey.similarity.space import Space
 
 PAIRS_PER_OBJECT = 4
@@ -110,21 +112,29 @@ class SampledNeighbors:
     """The true k nearest others of a sample of objects, found among all.
 
     They cost the evaluations of the sample with all objects, once, and are offered to no list.
+
+    Attributes
+    ----------
+    sample : int array
+        The sampled objects, in ascending order.
     """
 
     def __init__(self, space: Space, k: int, rng: np.random.Generator) -> None:
         n = space.n_left
-        self._sample = np.sort(rng.choice(n, min(SAMPLE, n), replace=False)).astype(np.int32)
+        self.sample = np.sort(rng.choice(n, min(SAMPLE, n), replace=False)).astype(np.int32)
         self._k = min(k, n - 1)
-        found = nearest(space.between(self._sample, None), self._k + 1)
-        others = found.indices != self._sample[:, np.newaxis]
+        found = nearest(space.between(self.sample, None), self._k + 1)
+        others = found.indices != self.sample[:, np.newaxis]
         others[others.all(axis=1), -1] = False  # an object that so many equal, or exceed, is not among its nearest
-        similarities = found.similarities[others].reshape(self._sample.size, self._k)
+        similarities = found.similarities[others].reshape(self.sample.size, self._k)
         self._last = similarities[:, -1:]
 
-    def recall(self, lists: NeighborLists) -> Recall:
-        """Return the share of the sampled neighbors that lists hold, with an interval of 95 %."""
-        listed = lists.similarities[self._sample, : self._k] >= self._last
+    def recall(self, similarities: Floats) -> Recall:
+        """Return the share of these neighbors that lists hold, with an interval of 95 %.
+
+        `similarities` holds those of the sampled objects' entries, the best ones first.
+        """
+        listed = similarities[:, : self._k] >= self._last
         shares = listed.mean(axis=1)
         error = 1.96 * shares.std() / np.sqrt(shares.size)
         value = float(shares.mean())
