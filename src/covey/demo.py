@@ -102,9 +102,12 @@ def show_answers(model: Any, X: Any, queries: Any) -> None:
 
 
 def drawn_beside(images: Any) -> str:
-    """Images of eight lines, whose pixels go from 0 to 16, beside each other; each pixel is two signs wide."""
-    signs = np.array(list(SHADES))[np.asarray(images, dtype=int) * (len(SHADES) - 1) // 16].reshape(-1, 8, 8)
-    lines = ("    ".join("".join(np.repeat(image[line], 2)) for image in signs) for line in range(8))
+    """Return images of eight lines beside each other.
+
+    Pixels go from 0 to 16, and each is two characters wide.
+    """
+    characters = np.array(list(SHADES))[np.asarray(images, dtype=int) * (len(SHADES) - 1) // 16].reshape(-1, 8, 8)
+    lines = ("    ".join("".join(np.repeat(image[line], 2)) for image in characters) for line in range(8))
     return "\n".join(f"  {line}".rstrip() for line in lines)
 
 

@@ -23,7 +23,7 @@ from covey.selectors.base import whole_or_nothing
 from covey.selectors.labels import exact_array
 from covey.selectors.saved_state import FEATURES
 from covey.similarity.calls.failures import OnError
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 from covey.similarity.similarity import SimilarityLike
 
 SHARD_SIZE = 250_000
@@ -148,7 +148,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
         verbose: int = 0,
         client: Any = None,
         shard_size: int = SHARD_SIZE,
-        checkpoint: Path = None,
+        checkpoint: CheckpointPath = None,
         size: None = None,
         on_error: OnError = "raise",
         timeout: None = None,

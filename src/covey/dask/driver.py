@@ -42,7 +42,7 @@ from covey.selectors.crs import CRS
 from covey.similarity.collection import Collection
 from covey.similarity.fingerprint import data_fingerprint, object_hashes
 from covey.similarity.measures import resolve, similarity_fingerprint
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 
 SMALLEST_PACK = 2_000
 """Small clusters are packed until a task has at least this many objects, so that handing it over costs little beside
@@ -159,7 +159,9 @@ class Job:
     pieces: dict[PieceKey, list[Any]]
 
 
-def select(engine: Engine, X: Any, y: Any, selector: CRS, shard_size: int, folder: Path) -> DistributedSelection:
+def select(
+    engine: Engine, X: Any, y: Any, selector: CRS, shard_size: int, folder: CheckpointPath
+) -> DistributedSelection:
     """Select the representatives of all clusters.
 
     Finished tasks are kept in a folder if there is one, and a cluster of more than `shard_size` objects is cut.
@@ -243,7 +245,7 @@ def _check_refinable(selector: CRS, plan: Plan, labels: Sequence[Hashable], size
 
 
 def _open_checkpoint(
-    engine: Engine, url: Path, parts: LabelledParts, selector: CRS, shard_size: int
+    engine: Engine, url: CheckpointPath, parts: LabelledParts, selector: CRS, shard_size: int
 ) -> tuple[TaskCache, Any]:
     """Return the checkpoint of a fit and its random state.
 

@@ -20,7 +20,7 @@ from covey.classifier import Explanation
 from covey.dask.engine import watched
 from covey.dask.shards import Shard
 from covey.prototype import Prototype
-from covey.rejection import Matches, calibrated_bars, compare
+from covey.rejection import Matches, calibrated_bars, nearest_two
 from covey.runtime.memory import Sized
 from covey.selectors.cluster import Cluster
 from covey.selectors.crs import CRS
@@ -248,7 +248,7 @@ def nearest_in_part(part: PreparedPart, known: tuple[Collection, Positions, Any]
         return None
     representatives, _, hashes = known
     space = representatives.space_of_queries(collection.objects, n_jobs=n_jobs)
-    return compare(space, collection.content_hashes(), hashes)
+    return nearest_two(space, collection.content_hashes(), hashes)
 
 
 def bars_of_parts(

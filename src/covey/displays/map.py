@@ -39,7 +39,7 @@ MOST_TEXT = 2_000_000
 images and numbers, a page then stays under a few megabytes."""
 LONGEST_NAME = 200
 """How many characters of the name of an object, or of a field, are on the page."""
-SIGNS = 8
+JSON_OVERHEAD = 8
 """How many bytes JSON adds to a value: two quotes, two commas, and the number of its field."""
 FINEST = 65535
 """Positions and similarities have this many steps, which 16 bits can tell apart."""
@@ -142,7 +142,7 @@ def _texts(display: Any) -> dict[str, Any]:
 
 def _n_bytes(text: str) -> int:
     """Return how many bytes a text takes on the page, about."""
-    return len(text.encode("utf-8", "replace")) + SIGNS
+    return len(text.encode("utf-8", "replace")) + JSON_OVERHEAD
 
 
 MOST_NAMED = 20

@@ -124,7 +124,7 @@ class Results:
 
     Attributes
     ----------
-    records : list of Record
+    records : list of TrialRecord
         What the section's methods did on its problems.
     problems : mapping of str to Problem
         Its problems by name, those whose data are there.

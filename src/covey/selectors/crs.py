@@ -25,7 +25,7 @@ from covey.similarity.calls.failures import OnError
 from covey.similarity.collection import Collection
 from covey.similarity.inputs import Labels, Objects
 from covey.similarity.mean import as_threshold, mean_similarity
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 
@@ -197,7 +197,7 @@ class CRS(Selector):
         on_orphan: str = "self",
         size: float | None = None,
         refine: bool = False,
-        checkpoint: Path = None,
+        checkpoint: CheckpointPath = None,
         on_error: OnError = "raise",
         timeout: float | None = None,
         random_state: Any = None,

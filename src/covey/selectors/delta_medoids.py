@@ -35,7 +35,7 @@ from covey.selectors.saved_state import COUNT, Constraint, Facts, FittedState
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.mean import as_threshold, mean_similarity
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 
@@ -243,7 +243,7 @@ class DeltaMedoids(Selector):
         strict: bool = True,
         one_shot: bool = False,
         max_iter: int = 50,
-        checkpoint: Path = None,
+        checkpoint: CheckpointPath = None,
         on_error: OnError = "raise",
         timeout: float | None = None,
         random_state: Any = None,

@@ -26,7 +26,7 @@ from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.duplicates import Distinct
 from covey.similarity.fingerprint import code_fingerprint
 from covey.similarity.packed_bits import PackedBits
-from covey.similarity.run import Path, Run, identity, open_run
+from covey.similarity.run import CheckpointPath, Run, identity, open_run
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 
@@ -121,7 +121,7 @@ class Collection(Sized, ABC):
 
     @contextmanager
     def open_run(
-        self, checkpoint: Path = None, on_error: OnError = "raise", timeout: float | None = None
+        self, checkpoint: CheckpointPath = None, on_error: OnError = "raise", timeout: float | None = None
     ) -> Iterator["Collection"]:
         """Open a run, and yield the collection in it. At the end, the user is warned of failures.
 

@@ -26,7 +26,7 @@ from covey.similarity.fingerprint import code_fingerprint
 from covey.similarity.measures import similarity_fingerprint
 from covey.similarity.similarity import Similarity
 
-Path = str | os.PathLike[str] | None
+CheckpointPath = str | os.PathLike[str] | None
 """Where a checkpoint lies, or None if there is none."""
 
 CONSTRAINTS: Mapping[str, Any] = {
@@ -127,7 +127,7 @@ class Run:
 @contextmanager
 def open_run(
     similarity: Similarity,
-    checkpoint: Path = None,
+    checkpoint: CheckpointPath = None,
     on_error: OnError = "raise",
     timeout: float | None = None,
     *,

@@ -20,7 +20,8 @@ A space also carries the threads that may work on it, so that no later stage has
 - It overrides `parts` if its similarities come in parts of which some may be lost to an error.
 
 `score`, `score_pairs`, `of_copies` and the counting are the same for all spaces. A `WrappedSpace` evaluates pairs in
-another space, and says what it takes from that one.
+another space, and says what it takes from that one. `CachedSpace`, which must not look up what is to be evaluated anew,
+also overrides `score_or_nan`, `score_again` and `score_backward`.
 """
 
 from abc import ABC, abstractmethod
@@ -36,8 +37,8 @@ from covey.runtime.executor import Executor
 from covey.similarity.run import Evaluations, Run
 
 INTERRUPTED_AFTER = 1024
-"""How many pairs of a function that is not compiled are scored at most before `interrupt` is called. At a millisecond a
-pair, this is every second."""
+"""How many pairs of a function that is not compiled are scored at most between two calls of what `interrupt_by` of
+`Evaluations` has been given. At a millisecond a pair, this is every second."""
 
 
 Part = tuple[slice | Positions, Floats]
@@ -280,7 +281,8 @@ class WrappedSpace(Space):
 
     What describes the objects and their similarity, `hubs`, `exact_up_to`, `cheap`, `n_jobs` and `run`, is that of the
     wrapped space, as a copy. A wrapper that also shares its `threaded` says so before this constructor is called.
-    Estimates and bounds belong to the wrapped space alone.
+    Estimates and bounds belong to the wrapped space alone. Nor are `mean`, `with_itself` and `of_copies` forwarded:
+    they are the defaults of `Space`, by the numbers of the wrapper, unless it overrides them.
     """
 
     def __init__(

@@ -101,7 +101,7 @@ def blocks(
     paths = [path, *more]
     kinds = [format_of(name, form) for name in paths]
     _check_one_table(paths, kinds)
-    _check_style(path, kinds[0], dialect)
+    _check_dialect(path, kinds[0], dialect)
     options = ReadOptions(labels, base, MOST_ROWS if most_rows is None else most_rows, dialect, bar, whole)
     columns: list[str] | None = None
     first = 0
@@ -136,7 +136,7 @@ def _check_one_table(paths: Sequence[str], kinds: Sequence[Format]) -> None:
             )
 
 
-def _check_style(path: str, kind: Format, dialect: Dialect) -> None:
+def _check_dialect(path: str, kind: Format, dialect: Dialect) -> None:
     """Refuse what says nothing about files of this format."""
     for option in dialect.given():
         if option not in kind.traits.options:

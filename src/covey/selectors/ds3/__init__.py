@@ -32,7 +32,7 @@ from covey.selectors.request import Request
 from covey.selectors.saved_state import COUNT, NUMBER, ROWS, WEIGHTS, Facts, FittedState, n_objects
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import Space
 from covey.similarity.sums import added, mean_of, total_of
@@ -231,7 +231,7 @@ class DS3(Selector):
         sigma: float = 1.0,
         tol: float = 1e-3,
         max_iter: int = 3000,
-        checkpoint: Path = None,
+        checkpoint: CheckpointPath = None,
         on_error: OnError = "raise",
         timeout: float | None = None,
         n_jobs: int | None = None,

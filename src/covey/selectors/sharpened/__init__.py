@@ -41,7 +41,7 @@ from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.collection import Collection
 from covey.similarity.inputs import Labels, Objects
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 
 logger = logging.getLogger("covey")
 
@@ -216,7 +216,7 @@ class Sharpened(Selector):
         n_neighbors: int | str = "auto",
         margins: str = "exact",
         max_rounds: int = MAX_ROUNDS,
-        checkpoint: Path = None,
+        checkpoint: CheckpointPath = None,
         on_error: OnError = "raise",
         timeout: float | None = None,
         random_state: Any = None,
