@@ -164,13 +164,13 @@ def test_a_second_interrupt_breaks_off_the_cleaning_up_only_if_that_takes_long(m
             signal.raise_signal(signal.SIGINT)
             done.append("cleaned up")
 
-    with interrupts.restored():
+    with interrupts.restoring_handler():
         assert interrupts.interruptible(work) == 130
     assert done == left
 
 
 def test_an_interrupt_after_the_work_changes_its_exit_code_only(capsys):
-    with interrupts.restored():
+    with interrupts.restoring_handler():
         assert interrupts.interruptible(lambda: 0) == 0
         signal.raise_signal(signal.SIGINT)
         assert interrupts.verdict(0) == 130

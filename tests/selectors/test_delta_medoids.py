@@ -89,7 +89,7 @@ def test_what_ends_the_iterations(monkeypatch):
 
     def circle(*args, **options):
         for at in itertools.count():
-            yield delta_medoids.Groups(np.full(14, at % 3, dtype=np.int32), np.ones(14))
+            yield delta_medoids.MedoidGroups(np.full(14, at % 3, dtype=np.int32), np.ones(14))
 
     monkeypatch.setattr(delta_medoids, "iterations", circle)
     assert selector.set_params(max_iter=9).fit(values).stopped_by_ == {0: "cycle"}

@@ -13,7 +13,7 @@ from covey.runtime import memory
 from covey.selectors import ds3
 from covey.selectors.base import Cluster
 from covey.selectors.ds3 import admm, facility
-from covey.selectors.ds3.facility import Certified, Openings
+from covey.selectors.ds3.facility import Openings, Solution
 from covey.similarity.measures import resolve
 from covey.similarity.similarity import Similarity
 from tests import reference
@@ -323,10 +323,10 @@ def test_a_class_of_fashion_mnist_is_solved(fashion):
 def test_the_gap_is_0_up_to_rounding_and_1_at_most():
     """An optimum of 0 has no scale of its own; costs are not negative, so any other bound below 0 is as good as 0."""
     nothing = np.zeros(0)
-    assert Certified(nothing, 3e-17, -1e-18, 1, scale=1.0).gap == 0
-    assert Certified(nothing, 1.0, 1.0 + 1e-15, 1, scale=2.0).gap == 0
-    assert Certified(nothing, 0.5, -np.inf, 1, scale=2.0).gap == 1
-    assert Certified(nothing, 0.5, 0.4, 1, scale=2.0).gap == pytest.approx(0.2)
+    assert Solution(nothing, 3e-17, -1e-18, 1, scale=1.0).gap == 0
+    assert Solution(nothing, 1.0, 1.0 + 1e-15, 1, scale=2.0).gap == 0
+    assert Solution(nothing, 0.5, -np.inf, 1, scale=2.0).gap == 1
+    assert Solution(nothing, 0.5, 0.4, 1, scale=2.0).gap == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("outliers", [{}, {"outliers": True, "beta": 0.3, "sigma": 0.01}])

@@ -89,7 +89,7 @@ def interruptible(work: Callable[[], int]) -> int:
 
 
 @contextmanager
-def restored() -> Iterator[None]:
+def restoring_handler() -> Iterator[None]:
     """Let Ctrl-C do afterwards what it has done before."""
     before = signal.getsignal(signal.SIGINT)
     try:

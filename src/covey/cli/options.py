@@ -12,13 +12,13 @@ from typing import Annotated, Any
 from covey.cli.files.dialect import Dialect, decimal_in, delimiter_in, encoding_in, listed
 from covey.cli.files.formats import Format, format_of
 from covey.cli.files.paths import check_there, expanded
-from covey.cli.similarity_option import OWN, check_function_file, in_words, similarity_in
+from covey.cli.similarity_option import OWN, check_function_file, help_text, similarity_in
 from covey.cli.typer_dataclasses import argument, option
 from covey.storage.limits import FREE, MOST_RATIO, OPTION, unpacking_at_most
 
 OBJECTS, READING, RUN = "What the objects are", "How the file is read", "How it runs"
 """The panels of the help beside the first one."""
-SIMILARITIES = in_words()
+SIMILARITIES = help_text()
 """The names of all similarities, as the help lists them."""
 OUT_FORMATS = (
     f"The format of OUT, if its name does not say it: {', '.join(kind for kind in Format if kind.traits.is_written)}."

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from covey.arrays import Positions
-from covey.dask.driver import select
+from covey.dask.driver import fit_clusters
 from covey.dask.engine import Engine, ambient_client
 from covey.dask.worker import PartFacts
 from covey.dask.wrapper import DistributedPrototype, Wrapper
@@ -198,7 +198,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
             callbacks.part("clusters"),
             Engine(ambient_client(self.client), "CRS", shown=self.verbose > 0) as engine,
         ):
-            selection = select(engine, X, y, self._unfitted(), int(self.shard_size), self.checkpoint)
+            selection = fit_clusters(engine, X, y, self._unfitted(), int(self.shard_size), self.checkpoint)
         self.prototypes_ = {prototype.label: prototype for prototype in selection.prototypes}
         self.sample_indices_: Positions = np.concatenate([prototype.indices for prototype in selection.prototypes])
         self.n_evaluations_ = sum(prototype.n_evaluations for prototype in selection.prototypes)

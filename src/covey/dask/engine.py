@@ -155,7 +155,7 @@ def _counted(topics: tuple[str, str], function: Callable[..., Any], *args: Any) 
     return result
 
 
-def watched(space: Space) -> Space:
+def cancellable(space: Space) -> Space:
     """Let a space end the present task of this worker with an error once the task has been cancelled.
 
     Dask itself does not stop what a thread has begun.

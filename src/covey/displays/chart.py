@@ -449,7 +449,7 @@ class Chart:
             Two drawings. Their attributes hold the places of everything, in pixels; `x_ticks` and `y_ticks` are pairs
             of a place and a text.
         """
-        return [_Layout(self, frame).drawing() for frame in PLOT_AREAS]
+        return [_ChartLayout(self, frame).drawing() for frame in PLOT_AREAS]
 
     def legend(self) -> list[tuple[int, str, Series]]:
         """Return the color and the shape of each series.
@@ -475,7 +475,7 @@ class Chart:
         write_csv(folder / f"{self.name}.csv", titles, [*rows, *lines])
 
 
-class _Layout:
+class _ChartLayout:
     """Where everything of a chart is in a frame."""
 
     def __init__(self, chart: Chart, frame: PlotArea) -> None:

@@ -55,8 +55,8 @@ class Images:
         width = rows.shape[1] if rows.ndim == 2 else 0
         if width != math.prod(checked):
             raise ValueError(
-                f"image_shape must fit the rows of X, but {in_words(checked)} are {math.prod(checked)} numbers, and a "
-                f"row of X has {width or 'no'} columns."
+                f"image_shape must fit the rows of X, but {describe_shape(checked)} are {math.prod(checked)} numbers, "
+                f"and a row of X has {width or 'no'} columns."
             )
         if rows.dtype.kind not in "biuf":
             raise TypeError(f"X must hold numbers to be shown as images, got the type {rows.dtype}.")
@@ -101,12 +101,12 @@ def check_shape(shape: Any) -> tuple[int, ...]:
     return tuple(map(int, shape[:2] if tuple(shape[2:]) == (1,) else shape))
 
 
-def in_words(shape: Sequence[int]) -> str:
+def describe_shape(shape: Sequence[int]) -> str:
     """Return what images of a shape are called.
 
     Examples
     --------
-    >>> in_words((32, 32, 3))
+    >>> describe_shape((32, 32, 3))
     'images of 32 x 32 pixels in color'
     """
     return f"images of {shape[0]} x {shape[1]} pixels{' in color' if tuple(shape[2:]) == (3,) else ''}"

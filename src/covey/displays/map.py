@@ -59,20 +59,20 @@ def page_data(display: Any) -> dict[str, Any]:
         "n": display.rows.size,
         "wide": wide,
         "high": high,
-        "x": packed(np.rint(x * FINEST)),
-        "y": packed(np.rint((1 - y) * FINEST)),  # on a page y grows downwards
-        "rows": packed(display.rows),
+        "x": as_base64(np.rint(x * FINEST)),
+        "y": as_base64(np.rint((1 - y) * FINEST)),  # on a page y grows downwards
+        "rows": as_base64(display.rows),
         "clusters": [str(label) for label in display.sizes],
         "colors": of_clusters(len(sizes)),
         "nMembers": [members for members, _ in sizes],
         "nRepresentatives": [representatives for _, representatives in sizes],
-        "clusterOf": packed(display.cluster_of),
-        "coveredBy": packed(display.covered_by + 1),
-        "representatives": packed(np.flatnonzero(display.is_representative)),
-        "standsFor": packed(display.stands_for[display.is_representative]),
+        "clusterOf": as_base64(display.cluster_of),
+        "coveredBy": as_base64(display.covered_by + 1),
+        "representatives": as_base64(np.flatnonzero(display.is_representative)),
+        "standsFor": as_base64(display.stands_for[display.is_representative]),
         "nNeighbors": display.neighbors.shape[1],
-        "neighbors": packed(display.neighbors + 1),
-        "similarities": packed(similarities),
+        "neighbors": as_base64(display.neighbors + 1),
+        "similarities": as_base64(similarities),
         "lowest": lowest,
         "highest": highest,
         "images": _images(display),
@@ -80,12 +80,12 @@ def page_data(display: Any) -> dict[str, Any]:
     }
 
 
-def packed(values: ArrayLike) -> str:
+def as_base64(values: ArrayLike) -> str:
     """Return whole numbers from 0 as the text of their bytes, after a digit that says how many bytes a number takes.
 
     Examples
     --------
-    >>> packed([1, 2, 255])
+    >>> as_base64([1, 2, 255])
     '1AQL/'
     """
     numbers = np.asarray(values)

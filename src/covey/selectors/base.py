@@ -38,8 +38,8 @@ from covey.runtime.libraries import require
 from covey.runtime.parameters import generator
 from covey.runtime.progress import log_to_standard_error_if_nowhere, progress
 from covey.selectors.checkpointing import checkpoint_of_clusters, checkpointed
-from covey.selectors.cluster import Cluster, Selected
-from covey.selectors.labels import Groups, clusters
+from covey.selectors.cluster import Cluster, ClusterResult
+from covey.selectors.labels import LabelledClusters, clusters
 from covey.selectors.parallel import select_in_workers
 from covey.selectors.request import Request
 from covey.selectors.saved_state import (
@@ -64,10 +64,10 @@ from covey.similarity.measures import is_precomputed, resolve
 
 logger = logging.getLogger("covey")
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+FitFunction = TypeVar("FitFunction", bound=Callable[..., Any])
 
 
-def whole_or_nothing(fit: Method) -> Method:
+def whole_or_nothing(fit: FitFunction) -> FitFunction:
     """Decorate a `fit` so that the estimator keeps its former state if the fit fails or is interrupted."""
 
     @wraps(fit)
@@ -80,10 +80,10 @@ def whole_or_nothing(fit: Method) -> Method:
             vars(self).update(before)
             raise
 
-    return cast(Method, fit_whole)
+    return cast(FitFunction, fit_whole)
 
 
-def takes_collection(fit: Method) -> Method:
+def takes_collection(fit: FitFunction) -> FitFunction:
     """Decorate a `fit` that takes a prepared `Collection` as X, so that what is prepared is not prepared again."""
     fit.takes_collection = True  # type: ignore[attr-defined]
     return fit
@@ -95,7 +95,7 @@ def fits_collection(selector: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Selection:
+class FitResult:
     """The prototypes of all clusters, how many evaluations they took, and how many all pairs take."""
 
     prototypes: list[Prototype]
@@ -213,20 +213,30 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         return self
 
     def _select_all(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
-    ) -> Selection:
+        self,
+        collection: Collection,
+        groups: LabelledClusters,
+        y: Labels | None,
+        rng: np.random.RandomState,
+        request: Request,
+    ) -> FitResult:
         """Select the representatives of all clusters, of each for itself."""
         request = request.sized_for(request.cluster(*group, collection) for group in groups)
         selected = self._select_each(collection, groups, y, rng, request)
-        return Selection(
+        return FitResult(
             self._finish(selected, request),
             sum(one.prototype.n_evaluations for one in selected),
             sum(one.n_pairs for one in selected),
         )
 
     def _select_each(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
-    ) -> list[Selected]:
+        self,
+        collection: Collection,
+        groups: LabelledClusters,
+        y: Labels | None,
+        rng: np.random.RandomState,
+        request: Request,
+    ) -> list[ClusterResult]:
         """Select in one cluster after the other.
 
         If joblib's active backend reaches other machines, the clusters are selected from side by side there. Each is
@@ -242,7 +252,7 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         sent = (cluster_of(*group) for group in groups)
         answers = select_in_workers(self, sent, rng, request) if elsewhere else None
         bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
-        selected: list[Selected] = []
+        selected: list[ClusterResult] = []
         reports = tasks(self, len(groups), collection.given, y)
         with bar, reports as callbacks, closing(answers) if answers else nullcontext():
             for number, (label, members) in enumerate(groups, start=1):
@@ -276,11 +286,11 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
             What ``cluster.prototype(...)`` makes from the numbers of distinct objects.
         """
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
         """Do what `select` does, as a part of a fit that is asked for this."""
-        return Selected(self.select(cluster, rng), cluster.n_pairs)
+        return ClusterResult(self.select(cluster, rng), cluster.n_pairs)
 
-    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+    def _finish(self, selected: list[ClusterResult], request: Request) -> list[Prototype]:
         """Return the final prototypes of all clusters, and set the fitted attributes that the class adds."""
         return [one.prototype for one in selected]
 

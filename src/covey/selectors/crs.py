@@ -18,7 +18,7 @@ from covey.runtime.callbacks import with_callbacks
 from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Selector, takes_collection, whole_or_nothing
 from covey.selectors.budget import Ranking, best_of
-from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.cluster import Cluster, ClusterResult
 from covey.selectors.request import Request
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
@@ -302,14 +302,14 @@ class CRS(Selector):
         """The class of a cluster's details: it is ranked if the number of representatives is limited."""
         return None if self.size is None else Ranking
 
-    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+    def _finish(self, selected: list[ClusterResult], request: Request) -> list[Prototype]:
         """Keep the best representatives of all clusters if their number is limited."""
         prototypes = [one.prototype for one in selected]
         if request.size is not None:
             prototypes = best_of(prototypes, [one.details for one in selected], request)
         return request.in_given_units(prototypes)
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
         graph, homogeneity = self._graph(cluster, rng, request.given)
         size = request.size
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
@@ -335,11 +335,11 @@ class CRS(Selector):
             n_orphans=covered.n_orphans,
         )
         if size is None:
-            return Selected(prototype, cluster.n_pairs)
+            return ClusterResult(prototype, cluster.n_pairs)
         first = covered.first_covered_by[cluster.kinds]
         first = np.where(first >= 0, cluster.rows[first], -1)
         ranking = Ranking(first, similarities_to_coverers(graph, covered))
-        return Selected(prototype, cluster.n_pairs, ranking)
+        return ClusterResult(prototype, cluster.n_pairs, ranking)
 
     def _graph(
         self, cluster: Cluster, rng: np.random.Generator, given: sp.csr_array | None

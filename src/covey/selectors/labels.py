@@ -92,11 +92,11 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b or (a != a and b != b))
 
 
-Groups = list[tuple[Hashable, Positions]]
+LabelledClusters = list[tuple[Hashable, Positions]]
 """The label and the members of each cluster."""
 
 
-def clusters(y: Any, n: int) -> Groups:
+def clusters(y: Any, n: int) -> LabelledClusters:
     """Return the label and the positions of each cluster, sorted by label.
 
     Without labels, all objects are cluster 0.

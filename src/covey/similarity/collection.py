@@ -229,7 +229,7 @@ class Collection(Sized, ABC):
         """
         return self.against(self, n_jobs)
 
-    def watched(self, space: Space) -> Space:
+    def spot_checked(self, space: Space) -> Space:
         """Let a space of these members among themselves check whether the similarity is what it promises to be.
 
         The space itself is returned. Similarities that covey computes need no check.

@@ -41,7 +41,7 @@ INTERRUPTED_AFTER = 1024
 `Evaluations` has been given. At a millisecond a pair, this is every second."""
 
 
-Part = tuple[slice | Positions, Floats]
+ScoredPart = tuple[slice | Positions, Floats]
 """Which of the pairs that were asked for it holds, and their similarities."""
 
 
@@ -163,7 +163,7 @@ class Space(ABC):
             return self.executor.in_batches(self._evaluate, i, j, count=self.count if counted else None)
         return self.joined(self.parts(i, j), i.size, counted=counted)
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[ScoredPart]:
         """Compute the similarities of pairs without counting them, and yield each part as soon as it is there.
 
         What was yielded is safe from what happens afterwards, so that it can be counted or written to a file.
@@ -174,7 +174,7 @@ class Space(ABC):
             part = slice(start, start + step)
             yield part, self._evaluate(i[part], j[part])
 
-    def joined(self, parts: Iterable[Part], n: int, *, counted: bool) -> Floats:
+    def joined(self, parts: Iterable[ScoredPart], n: int, *, counted: bool) -> Floats:
         """Return the similarities of n pairs, which come in parts, and count each part when it is there."""
         values = np.empty(n)
         for where, part in parts:
@@ -306,7 +306,7 @@ class RenumberedSpace(WrappedSpace):
         super().__init__(space, space.n_left, space.n_right, symmetric=space.symmetric, evaluations=space.evaluations)
         self._order = order
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[ScoredPart]:
         return self._space.parts(self._order[i], self._order[j])
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:

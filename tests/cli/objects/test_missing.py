@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import covey
 from covey.cli.files.block import Block
-from covey.cli.files.columns import MARKERS, evidence_of, gaps_of, means_of, numbers_of, sums_of
+from covey.cli.files.columns import MARKERS, column_sums, evidence_of, gaps_of, means_of, numbers_of
 from tests.cli.commands import iris, one_line, texts
 
 NUMBERS = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
@@ -268,7 +268,7 @@ def test_gaps_means_and_numbers_agree_with_a_slow_reference(rows):
         assert (evidence.n_values, evidence.n_numbers) == (len(column), len(column)), name
     if not all(columns):
         return
-    means = means_of(sums_of(block, ["a", "b"]), ["a", "b"])
+    means = means_of(column_sums(block, ["a", "b"]), ["a", "b"])
     np.testing.assert_allclose(means, [np.mean(column) for column in columns], atol=1e-9)
     filled = [[means[at] if value is None else value for at, value in enumerate(row)] for row in known]
     np.testing.assert_array_equal(numbers_of(block, ["a", "b"], means), filled)
@@ -279,7 +279,7 @@ def test_means_of_parts_are_the_means_of_the_whole(data):
     rows = data.draw(st.lists(st.tuples(cells, cells), min_size=2, max_size=12))
     cut = data.draw(st.integers(1, len(rows) - 1))
     whole, first, second = (
-        sums_of(Block("t", frame=pd.DataFrame(part, columns=["a", "b"], dtype="str")), ["a", "b"])
+        column_sums(Block("t", frame=pd.DataFrame(part, columns=["a", "b"], dtype="str")), ["a", "b"])
         for part in (rows, rows[:cut], rows[cut:])
     )
     np.testing.assert_allclose(first + second, whole, atol=1e-9)

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import covey
 from covey.cli.files.columns import vector_columns, vectors_of
 from covey.cli.files.reading import read
-from covey.cli.objects.infer import choose
+from covey.cli.objects.infer import infer_recipe
 from covey.cli.options import Source
 from tests.cli.commands import one_line
 
@@ -88,7 +88,7 @@ def test_numbers_keep_their_type_and_never_become_objects(run, form, monkeypatch
     with monkeypatch.context() as patch:
         for name in ("__iter__", "tolist", "map"):  # the ways to objects of Python
             patch.setattr(pd.arrays.ArrowExtensionArray, name, not_of_lists(name))
-        recipe = choose(block, Source("v", label="species"))
+        recipe = infer_recipe(block, Source("v", label="species"))
         assert not recipe.gaps(block).rows.any()
         found = recipe.objects(block)
     assert found.dtype == np.float32

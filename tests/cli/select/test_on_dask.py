@@ -369,7 +369,7 @@ def test_a_part_that_was_replaced_meanwhile_is_refused(parts):
 
 
 def test_the_driver_reads_no_row_but_the_first_of_one_part(run, parts, address, monkeypatch):
-    monkeypatch.setattr(files_parts.Part, "read", lambda *_: pytest.fail("the driver reads a part"))
+    monkeypatch.setattr(files_parts.RowGroupPart, "read", lambda *_: pytest.fail("the driver reads a part"))
     assert run("select", *parts, "--dask", address, "-l", "species", "--scale", "-o", "few.csv")[0] == 0
 
 

@@ -324,7 +324,7 @@ def strings_missing(block: Block, name: str, *, empty: bool) -> NDArray[np.bool_
     return gaps
 
 
-def sums_of(block: Block, columns: Sequence[str]) -> NDArray[np.float64]:
+def column_sums(block: Block, columns: Sequence[str]) -> NDArray[np.float64]:
     """Return the sum of the numbers in each column, and how many there are. Such pairs of the parts of a table add."""
     if sp.issparse(block.matrix):
         raise MisuseError("--missing mean is not for sparse matrices; pass --missing drop instead.")

@@ -15,8 +15,8 @@ nothing. Therefore
 What one page unpacks to is thus known only after Arrow has unpacked it, and so are strings within lists, of which a
 batch holds at most 2 GiB.
 
-Several files can be one table, and a `Part` is a run of row groups of one file that a worker of a cluster can read by
-itself. The parts of a table follow from the metadata of its files, so that only workers read rows.
+Several files can be one table. A `RowGroupPart` is a run of row groups of one file, which a worker of a cluster can
+read by itself. The parts of a table follow from the metadata of its files, so that only workers read rows.
 """
 
 import json
@@ -244,7 +244,7 @@ group is a part by itself."""
 
 
 @dataclass(frozen=True)
-class Part:
+class RowGroupPart:
     """Rows of a file, one after another.
 
     Attributes
@@ -286,10 +286,10 @@ class Part:
         return Block(self.path, self.first, frame=frame[names])
 
 
-def parts_of(paths: Sequence[str], form: str | None = None) -> list[Part]:
+def parts_of(paths: Sequence[str], form: str | None = None) -> list[RowGroupPart]:
     """Return the parts of a table that consists of these Parquet files, in this order. No row is read."""
     first: tuple[str, dict[str, Any]] | None = None
-    parts: list[Part] = []
+    parts: list[RowGroupPart] = []
     for path in paths:
         if path == STANDARD or format_of(path, form) is not Format.parquet:
             raise MisuseError(f"only Parquet files can be read by --dask, got {path}; leave out --dask.")
@@ -306,14 +306,14 @@ def parts_of(paths: Sequence[str], form: str | None = None) -> list[Part]:
     return parts
 
 
-def _parts(path: str, sizes: Sequence[int], columns: tuple[str, ...]) -> Iterator[Part]:
+def _parts(path: str, sizes: Sequence[int], columns: tuple[str, ...]) -> Iterator[RowGroupPart]:
     """Yield the parts of a file whose row groups have these sizes."""
     place, first, groups, n_rows = str(Path(path).resolve()), 0, [], 0
     for at, size in enumerate(sizes):
         groups.append(at)
         n_rows += size
         if n_rows >= ROWS_OF_PART or (at == len(sizes) - 1 and n_rows):
-            yield Part(path, place, first, n_rows, tuple(groups), columns)
+            yield RowGroupPart(path, place, first, n_rows, tuple(groups), columns)
             first, groups, n_rows = first + n_rows, [], 0
 
 

@@ -36,7 +36,7 @@ def similarity_of(source: Source) -> str:
     return default if source.similarity is None else source.similarity
 
 
-def choose(block: Block, source: Source, survey: Survey | None = None, aside: Sequence[str] = ()) -> Recipe:
+def infer_recipe(block: Block, source: Source, survey: Survey | None = None, aside: Sequence[str] = ()) -> Recipe:
     """Return the recipe for the rows of a block.
 
     If the block holds only the first of many rows, `survey` must look at the columns of all rows. The columns `aside`
@@ -83,7 +83,7 @@ def _with_names(block: Block, source: Source, survey: Survey, aside: Sequence[st
         return Settings("text" if source.text else "profile", [one], similarity, **kept)
     asked = list(dict.fromkeys(source.feature_names))
     require_columns(frame, asked, block.path)
-    others = _others(frame, (source.label, source.id, *aside))
+    others = _candidate_columns(frame, (source.label, source.id, *aside))
     if similarity in OF_TABLES and not square:
         columns = asked or others
         return Settings("gower", columns, similarity, _of_numbers(columns, survey), **kept)
@@ -111,7 +111,7 @@ def _square_kind(source: Source) -> str | None:
     return "distances" if source.distances else "matrix" if source.matrix else None
 
 
-def _others(frame: Any, without: Sequence[str | None]) -> list[str]:
+def _candidate_columns(frame: Any, without: Sequence[str | None]) -> list[str]:
     """Return all columns except those to go `without`, covey's own and those without a title."""
     return [name for name in frame.columns if name and name not in without and not name.startswith(OURS)]
 

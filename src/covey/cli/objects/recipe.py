@@ -207,7 +207,7 @@ class Recipe(ABC):
         """Return the objects to represent and the objects to classify by them."""
         return take_rows(objects, kept), take_rows(objects, asked)
 
-    def known(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def has_similarity(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return whether the similarity of each row to its other row is known."""
         return np.ones(rows.size, dtype=np.bool_)
 

@@ -28,7 +28,7 @@ from covey.cli.files.columns import (
 from covey.cli.objects.lint import warn_of_columns, warn_of_names
 from covey.cli.objects.recipe import MOST_NAMED, NO_SCALE, Recipe
 from covey.displays.cards import Card, largest_first
-from covey.displays.images import Images, in_words
+from covey.displays.images import Images, describe_shape
 from covey.runtime.libraries import require
 from covey.runtime.wording import agreeing, some_of
 from covey.similarity.measures import from_distance
@@ -98,7 +98,7 @@ class NumberRecipe(RowRecipe):
         warn_of_columns(values, self.columns, similarity, asked_for=asked_for, scaled=scaled)
 
     def described(self) -> str:
-        pictured = f", {in_words(self.settings.image)}" if self.settings.image else ""
+        pictured = f", {describe_shape(self.settings.image)}" if self.settings.image else ""
         return self.subject() + pictured + (", each column scaled to 0 .. 1" if self.is_scaled else "")
 
     def unreadable(self) -> Sequence[str]:

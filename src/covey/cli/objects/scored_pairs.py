@@ -41,7 +41,7 @@ class PairRecipe(Recipe):
     def summary(self) -> str:
         return self.described()
 
-    def known(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def has_similarity(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return whether the pair of each row and its other row is listed; an object's score with itself is not."""
         listed = sp.csr_array((np.ones(objects.nnz), objects.indices, objects.indptr), shape=objects.shape)
         return np.asarray(listed[rows, others] > 0)

@@ -13,7 +13,7 @@ from covey.cli.files.columns import column_of, has_column, numbers_of, require_c
 from covey.cli.files.formats import SUFFIXES, format_of
 from covey.cli.files.input import ReadOptions, open_input
 from covey.cli.files.reading import read
-from covey.cli.objects.load import Loaded
+from covey.cli.objects.load import LabelledObjects
 from covey.cli.select.options import SelectOptions
 from covey.storage.errors import naming
 from covey.storage.text import undecodable
@@ -32,7 +32,7 @@ def columns_aside(options: SelectOptions) -> list[str]:
     return [name for name in (options.include, options.weight) if name is not None]
 
 
-def constraints_of(options: SelectOptions, loaded: Loaded) -> dict[str, Any]:
+def constraints_of(options: SelectOptions, loaded: LabelledObjects) -> dict[str, Any]:
     """Return the arguments `include` and `sample_weight` of a fit, if the user asks for them."""
     constraints: dict[str, Any] = {}
     if options.include is not None:
@@ -54,7 +54,7 @@ def _weights(column: str, block: Block) -> NDArray[np.float64]:
     return np.asarray(weights)
 
 
-def _included(include: str, loaded: Loaded) -> NDArray[np.intp]:
+def _included(include: str, loaded: LabelledObjects) -> NDArray[np.intp]:
     """Return the rows that must be selected, in ascending order."""
     block = loaded.block
     if block.frame is not None and has_column(block.frame, include):
@@ -83,7 +83,7 @@ def _marked(column: str, block: Block) -> NDArray[np.intp]:
     return np.flatnonzero(values.isin(MARKED))
 
 
-def _listed(path: str, loaded: Loaded) -> NDArray[np.intp]:
+def _listed(path: str, loaded: LabelledObjects) -> NDArray[np.intp]:
     """Return the rows that a file lists: a table that has their names or numbers in a column, or lines of them."""
     names, id_column = loaded.names, loaded.recipe.settings.id
     if any(suffix in SUFFIXES for suffix in Path(path).suffixes) and format_of(path).traits.is_table:

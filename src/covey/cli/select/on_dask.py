@@ -22,16 +22,16 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
-from covey.cli.files.columns import Evidence, evidence_of, sums_of
-from covey.cli.files.parquet import Part, joined, parts_of
+from covey.cli.files.columns import Evidence, column_sums, evidence_of
+from covey.cli.files.parquet import RowGroupPart, joined, parts_of
 from covey.cli.files.reading import blocks
-from covey.cli.objects.infer import choose, similarity_of
+from covey.cli.objects.infer import infer_recipe, similarity_of
 from covey.cli.objects.lint import warn_of_labels
 from covey.cli.objects.load import labels_of
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Missing, Source
 from covey.cli.select.options import LOCAL, SelectOptions
-from covey.cli.select.output import Result
+from covey.cli.select.output import SelectResult
 from covey.cli.select.selector import rejection_of
 from covey.cli.similarity_option import function_of, is_in_file, module_of
 from covey.dask.classifier import NearestPrototypeClassifier
@@ -48,7 +48,7 @@ PART_OF_X = re.compile(r"In part (\d+) of [Xy], whose rows are counted from 0 he
 """How the messages of `covey.dask` begin that are about one part."""
 
 
-def load_and_fit(options: SelectOptions) -> Result:
+def load_and_fit(options: SelectOptions) -> SelectResult:
     """Return what is selected of the rows that the options name."""
     require("distributed", "dask")
     function_of(similarity_of(options))  # refuses a function that there is not; local workers then find its module
@@ -72,7 +72,7 @@ def load_and_fit(options: SelectOptions) -> Result:
             "more were repeated, because workers were lost": fitted.selector_.n_repeated_evaluations_,
         }
         remarks = [f"{count:,} {what}." for what, count in counts.items() if count]
-        return Result(fitted.to_local(), recipe, rows, remarks=remarks)
+        return SelectResult(fitted.to_local(), recipe, rows, remarks=remarks)
 
 
 @contextmanager
@@ -139,12 +139,12 @@ class PartedTable:
     Attributes
     ----------
     client : distributed.Client
-    parts : list of Part
+    parts : list of RowGroupPart
     verbose : bool
     """
 
     client: Any
-    parts: Sequence[Part]
+    parts: Sequence[RowGroupPart]
     verbose: bool
 
     def recipe(self, source: Source) -> Recipe:
@@ -155,7 +155,7 @@ class PartedTable:
             evidence = self._from_all("looking for numbers", _evidence, list(names))
             return {name: reduce(add, (part[name] for part in evidence)) for name in names}
 
-        recipe = choose(first, source, survey)
+        recipe = infer_recipe(first, source, survey)
         if source.missing is Missing.mean:
             recipe = recipe.with_means(sum(self._from_all("taking means", _sums, recipe)))
         warn_of_labels(labels_of(first, recipe))
@@ -230,31 +230,31 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _evidence(part: Part, names: list[str]) -> dict[str, Evidence]:
+def _evidence(part: RowGroupPart, names: list[str]) -> dict[str, Evidence]:
     return evidence_of(part.read(names).frame, names)
 
 
-def _sums(part: Part, recipe: Recipe) -> NDArray[np.float64]:
+def _sums(part: RowGroupPart, recipe: Recipe) -> NDArray[np.float64]:
     numbers = recipe.settings.numbers
-    return sums_of(part.read(numbers), numbers)
+    return column_sums(part.read(numbers), numbers)
 
 
-def _facts(part: Part, recipe: Recipe) -> Any:
+def _facts(part: RowGroupPart, recipe: Recipe) -> Any:
     return recipe.facts(_objects(part, recipe))
 
 
-def _objects(part: Part, recipe: Recipe) -> Any:
+def _objects(part: RowGroupPart, recipe: Recipe) -> Any:
     return recipe.objects(part.read(recipe.columns))
 
 
-def _labels(part: Part, recipe: Recipe) -> NDArray[Any]:
+def _labels(part: RowGroupPart, recipe: Recipe) -> NDArray[Any]:
     label = recipe.settings.label
     return labels_of(part.read(recipe.columns[:1] if label is None else [label]), recipe)
 
 
-def _counted_labels(part: Part, recipe: Recipe) -> Counter[str]:
+def _counted_labels(part: RowGroupPart, recipe: Recipe) -> Counter[str]:
     return Counter(_labels(part, recipe).tolist())
 
 
-def _take(part: Part, rows: NDArray[np.intp]) -> Any:
+def _take(part: RowGroupPart, rows: NDArray[np.intp]) -> Any:
     return part.read().frame.iloc[rows]

@@ -38,7 +38,7 @@ class Graph(StrEnum):
     nn_descent = "nn-descent"
 
 
-class Method(StrEnum):
+class SelectionMethod(StrEnum):
     crs = "crs"
     sharpened = "sharpened"
     delta_medoids = "delta-medoids"
@@ -162,7 +162,7 @@ class SelectorOptions:
         ),
     ] = None
     method: Annotated[
-        Method | None,
+        SelectionMethod | None,
         option(
             "--method",
             what="How rows are selected: crs covers each cluster with few rows and is the default; sharpened is "
@@ -200,9 +200,9 @@ class SelectorOptions:
     ] = 0
 
     @property
-    def used_method(self) -> Method:
+    def used_method(self) -> SelectionMethod:
         """The method that --method and --sharpen name together."""
-        return Method.sharpened if self.sharpen else self.method or Method.crs
+        return SelectionMethod.sharpened if self.sharpen else self.method or SelectionMethod.crs
 
     def crs_parameters(self, n_neighbors: int | str = 10, threshold: str = "homogeneity") -> dict[str, Any]:
         """Return the parameters of `covey.CRS`, where `n_neighbors` and `threshold` hold if the user passes none."""
@@ -411,16 +411,16 @@ class SelectOptions(
 
 OF_CRS = ("-k", "--coverage", "--threshold", "--refine", "--graph", "--budget")
 """The options that CRS and what is made of it take."""
-OPTIONS_OF: dict[Method, tuple[str, ...]] = {
-    Method.crs: (*OF_CRS, "--include", "--weight"),
-    Method.sharpened: OF_CRS,
-    Method.delta_medoids: ("--threshold",),
-    Method.ds3: (),
-    Method.random: ("--budget",),
-    Method.all: (),
+OPTIONS_OF: dict[SelectionMethod, tuple[str, ...]] = {
+    SelectionMethod.crs: (*OF_CRS, "--include", "--weight"),
+    SelectionMethod.sharpened: OF_CRS,
+    SelectionMethod.delta_medoids: ("--threshold",),
+    SelectionMethod.ds3: (),
+    SelectionMethod.random: ("--budget",),
+    SelectionMethod.all: (),
 }
 """The options about the selection that each method takes."""
-OF_PAIRS = (Method.crs, Method.random, Method.all)
+OF_PAIRS = (SelectionMethod.crs, SelectionMethod.random, SelectionMethod.all)
 """The methods that need no other similarities than those of the pairs that are listed."""
 FAILURES = ("--checkpoint", "--on-error", "--timeout")
 """The options about work that is stopped, or that fails."""
@@ -466,23 +466,23 @@ RULES: tuple[Rule[SelectOptions], ...] = (
     # Methods
     Rule(
         ("--method",),
-        lambda o: o.sharpen and o.method is not Method.sharpened,
+        lambda o: o.sharpen and o.method is not SelectionMethod.sharpened,
         "--sharpen is the method sharpened, got --method {o.method}; leave out one of them.",
     ),
-    *map(_only_for_methods, OPTIONS_OF[Method.crs]),
+    *map(_only_for_methods, OPTIONS_OF[SelectionMethod.crs]),
     Rule(
         ("--coverage", "--refine"),
-        lambda o: o.used_method is Method.crs and o.size is not None,
+        lambda o: o.used_method is SelectionMethod.crs and o.size is not None,
         "--budget says how many rows there are, and {named} would change it; leave out one.",
     ),
     Rule(
         ("--threshold none",),
-        lambda o: o.used_method is Method.delta_medoids,
+        lambda o: o.used_method is SelectionMethod.delta_medoids,
         "--method delta-medoids needs a --threshold: homogeneity or a number.",
     ),
     Rule(
         FAILURES,
-        lambda o: o.used_method in (Method.random, Method.all),
+        lambda o: o.used_method in (SelectionMethod.random, SelectionMethod.all),
         "--checkpoint, --on-error and --timeout are for methods that evaluate similarities, and {o.used_method} does "
         "not; leave them out.",
     ),
@@ -566,7 +566,7 @@ RULES: tuple[Rule[SelectOptions], ...] = (
     ),
     Rule(
         ("--method",),
-        lambda o: o.dask and o.method is not Method.crs,
+        lambda o: o.dask and o.method is not SelectionMethod.crs,
         "--method {o.method} needs all data in one process; leave it out, or leave out --dask.",
     ),
     Rule(

@@ -32,7 +32,7 @@ from covey.cli.files.columns import (
 from covey.cli.files.dialect import Dialect, listed
 from covey.cli.files.formats import Format
 from covey.cli.files.reading import blocks
-from covey.cli.objects.load import ONE_CLUSTER, Loaded, labels_by_name, say_without_labels
+from covey.cli.objects.load import ONE_CLUSTER, LabelledObjects, labels_by_name, say_without_labels
 from covey.cli.objects.recipe import Settings
 from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.options import Missing
@@ -63,7 +63,7 @@ class ListedPairs:
     score: NDArray[np.float64]
 
 
-def load_pairs(options: SelectOptions) -> Loaded:
+def load_pairs(options: SelectOptions) -> LabelledObjects:
     """Read the pairs that the options name, and return the objects with their labels."""
     columns = options.pairs or []
     scores = read_scores(options, columns)
@@ -78,7 +78,7 @@ def load_pairs(options: SelectOptions) -> Loaded:
     frame = require("pandas", "cli").DataFrame({ID: names})
     settings = Settings("pairs", list(columns), "precomputed", id=ID)
     recipe = PairRecipe(settings, scores.score.size, len(scores.names))
-    return Loaded(Block(options.files[0], frame=frame), recipe, matrix, labels, names.tolist(), "precomputed")
+    return LabelledObjects(Block(options.files[0], frame=frame), recipe, matrix, labels, names.tolist(), "precomputed")
 
 
 def read_scores(options: SelectOptions, columns: Sequence[str]) -> ListedPairs:

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats
 from covey.runtime.interruptible import in_steps
-from covey.selectors.ds3.facility import Certified
+from covey.selectors.ds3.facility import Solution
 
 CHECK = 20
 """How many iterations pass between two computations of the gap. Computing it reads all matrices, so that a smaller
@@ -47,19 +47,19 @@ RELAXATION = 1.6
 a fifth fewer iterations than 1."""
 
 
-def solve(costs: NDArray[Any], weights: Floats, radii: Floats, tol: float, max_iter: int) -> Certified:
+def solve(costs: NDArray[Any], weights: Floats, radii: Floats, tol: float, max_iter: int) -> Solution:
     """Return Z with its columns as rows; `costs` are stored likewise. A weight may be 0, but not all weights."""
     alone = np.einsum("j,ji->i", radii, costs, dtype=np.float64) + weights * np.linalg.norm(radii)
     C, L, Z = np.zeros_like(costs), np.zeros_like(costs), np.empty_like(costs)
     C[:, np.argmin(alone)] = radii
-    best = Certified(C.copy(), float(alone.min()), 0.0, 0, float(alone[weights > 0].min()))
+    best = Solution(C.copy(), float(alone.min()), 0.0, 0, float(alone[weights > 0].min()))
     mu = unit = float(weights.max())
     for n_iter in range(1, max_iter + 1):
         primal, dual = _iterate(costs, weights, radii, mu, C, L, Z)
         if n_iter % CHECK == 0 or n_iter == max_iter:
             cost, bound = _cost(costs, weights, radii, C), dual_bound(costs, weights, radii, L)
             shares = C.copy() if cost < best.cost else best.answer
-            best = Certified(shares, min(cost, best.cost), max(bound, best.lower_bound), n_iter, best.scale)
+            best = Solution(shares, min(cost, best.cost), max(bound, best.lower_bound), n_iter, best.scale)
             if best.gap <= tol:
                 break
         if n_iter % ADAPT == 0:

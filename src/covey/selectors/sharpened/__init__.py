@@ -28,11 +28,11 @@ from covey.prototype import Prototype
 from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.parameters import WHOLE, Interval, generator
 from covey.runtime.progress import Bar, progress
-from covey.selectors.base import Selection, Selector, fits_collection, takes_collection, whole_or_nothing
+from covey.selectors.base import FitResult, Selector, fits_collection, takes_collection, whole_or_nothing
 from covey.selectors.budget import warn_if_fewer
 from covey.selectors.cluster import Cluster
 from covey.selectors.crs import CRS
-from covey.selectors.labels import Groups
+from covey.selectors.labels import LabelledClusters
 from covey.selectors.request import Request, is_routing, routed, router
 from covey.selectors.saved_state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
 from covey.selectors.sharpened.lists import NEAR, POOLED_FROM, nearest_of_all, no_lists
@@ -352,8 +352,13 @@ class Sharpened(Selector):
         return inner.set_params(**{name: value for name, value in own.items() if name in left_open})
 
     def _select_all(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
-    ) -> Selection:
+        self,
+        collection: Collection,
+        groups: LabelledClusters,
+        y: Labels | None,
+        rng: np.random.RandomState,
+        request: Request,
+    ) -> FitResult:
         known = collection.prepared().cached_in_memory()
         objects = Labelled.of(known, groups, self.n_jobs, request)
         asked = request.sized_for(objects.clusters).size
@@ -380,7 +385,7 @@ class Sharpened(Selector):
             warn_if_fewer(asked or size, size, "equal objects of a class count once")
             if self._exceeds(size) or min(size, chosen.size) < objects.rows.size:
                 return self._sharpen(objects, chosen, start, size, generator(rng), request)
-        return Selection(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
+        return FitResult(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
 
     def _exceeds(self, size: int) -> bool:
         """Say whether the inner selector has chosen more rows than are asked for, if only because some are equal."""
@@ -394,7 +399,7 @@ class Sharpened(Selector):
         size: int,
         rng: np.random.Generator,
         request: Request,
-    ) -> Selection:
+    ) -> FitResult:
         """Exchange the representatives to start with until this hardly helps any more.
 
         These are the objects that the inner selector has chosen, and those to include.
@@ -427,7 +432,7 @@ class Sharpened(Selector):
         n_evaluations = n_before + representatives.n_evaluations
         if space.cheap or space.screened:  # pairs are computed again there, but each of them counts at most once
             n_evaluations = min(n_evaluations, space.n_pairs)
-        return Selection(made, n_evaluations, objects.n_pairs)
+        return FitResult(made, n_evaluations, objects.n_pairs)
 
     def _temperature(self, representatives: RepresentativeSet) -> float:
         if self.temperature != "auto":
@@ -473,7 +478,7 @@ class Labelled:
     clusters: list[Cluster]
 
     @classmethod
-    def of(cls, collection: Collection, groups: Groups, n_jobs: int | None, request: Request) -> "Labelled":
+    def of(cls, collection: Collection, groups: LabelledClusters, n_jobs: int | None, request: Request) -> "Labelled":
         """Merge the equal objects of each class. Those of a matrix must be equal towards the other classes, too."""
         distinct = collection.distinct()
         return cls([request.cluster(*group, collection, n_jobs, distinct=distinct.among(group[1])) for group in groups])

@@ -20,20 +20,20 @@ from covey.runtime.workers import Outcome, attempt
 from covey.similarity.calls.failures import MOST_EXAMPLES
 from covey.similarity.similarity import LARGEST, Similarity
 
-Part = tuple[Floats, list[str]]
+CalledPart = tuple[Floats, list[str]]
 """The values of some pairs that follow each other, and descriptions of failures among them."""
 
 
 class Answer(NamedTuple):
     """What a worker answers: the parts that a caller has yielded, and how it has ended, well or by an error."""
 
-    parts: list[Part]
+    parts: list[CalledPart]
     ending: Outcome
 
 
 def answer(caller: "Caller", i: Indices, j: Indices) -> Answer:
     """Let a caller work, and return what it has yielded, also if an error has stopped it."""
-    parts: list[Part] = []
+    parts: list[CalledPart] = []
 
     def collect() -> None:
         for part in caller.parts(i, j):
@@ -80,7 +80,7 @@ class Caller(ABC):
         """How many pairs the function takes in one call."""
         return 1
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[CalledPart]:
         """Yield the function's own values for the pairs (left[i[t]], right[j[t]]), and descriptions of failures.
 
         All values are one part. If something stops the work, be it an error or Ctrl-C, the part has those of the pairs
@@ -224,7 +224,7 @@ class BatchCaller(Caller):
     def _call_batch(self, i: Indices, j: Indices) -> Floats:
         span = f"in the batch of {i.size} pairs from {self.names(i[0], j[0])} on"
         try:
-            result = self.similarity.function(some(self._left, i), some(self._right, j))
+            result = self.similarity.function(objects_at(self._left, i), objects_at(self._right, j))
         except Exception as error:
             raise RuntimeError(f"The batched similarity raised {_brief(error)}, {span}.") from error
         try:
@@ -319,7 +319,7 @@ def _up_to_failure(values: Iterable[float]) -> tuple[Floats, BaseException | Non
     return np.frombuffer(had), None
 
 
-def some(objects: Any, positions: Positions | Indices) -> Any:
+def objects_at(objects: Any, positions: Positions | Indices) -> Any:
     """Return the objects at these positions in the same plain form."""
     return [objects[position] for position in positions] if isinstance(objects, list) else objects[positions]
 

@@ -46,7 +46,7 @@ MOST_SHARE = 0.01
 _untrue = Topic()
 
 
-def watch(space: Space, similarity: Similarity, rows: Positions) -> Space:
+def spot_check(space: Space, similarity: Similarity, rows: Positions) -> Space:
     """Let a space of objects among themselves check some pairs before it scores the first.
 
     `rows` are the rows of X that the objects came from, by which a warning names them. The space itself is returned.
