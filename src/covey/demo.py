@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import covey
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 
 SHADES = " .:-=+*#%@"
 """Signs from light to dark, with which images are drawn on a terminal."""
@@ -149,7 +149,7 @@ def write_beside(page: str, folder: Path) -> Path:
     """Write the page to a folder under the first of its names that no other file has, and return where it is."""
     names = chain([f"{PAGE}.html"], (f"{PAGE}-{number}.html" for number in count(2)))
     path = next(path for name in names if not is_taken(path := folder / name, page))
-    with of_file(path):
+    with system_errors_of(path):
         path.write_text(page, encoding="utf-8", newline="\n")
     return path
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.datasets.files import MissingDataError, missing, quiet, read
+from covey.datasets.files import missing, quiet, read
+from covey.exceptions import MissingDataError
 
 FOLDER = "fashion-mnist"
 FILES = {

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from covey.datasets.files import MissingDataError, missing, quiet, read
+from covey.datasets.files import missing, quiet, read
+from covey.exceptions import MissingDataError
 
 FOLDER = "20newsgroups"
 FILE = "20news-bydate.jsonl.xz"

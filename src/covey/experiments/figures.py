@@ -22,7 +22,7 @@ from covey.displays.drawing import figure, plain
 from covey.displays.picture import Picture
 from covey.displays.report import Gallery
 from covey.displays.table import Table, TableColumn
-from covey.evaluation.statistics import Comparison, compare
+from covey.evaluation import Comparison, compare
 from covey.experiments.methods import slug
 from covey.experiments.records import EXAMPLES, TrialRecord
 from covey.experiments.specs import Problem, Results

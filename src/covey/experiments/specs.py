@@ -94,7 +94,7 @@ class Problem:
     ----------
     load : callable
         Returns the `Split` for a seed and for a folder in which to look for data, or None. It raises
-        `covey.datasets.MissingDataError` if the data are not on the machine.
+        `covey.exceptions.MissingDataError` if the data are not on the machine.
     drawn : bool
         Whether the seed changes the split.
     paper : dict

@@ -11,6 +11,8 @@ MOST_LISTED = 10
 its screen."""
 LONGEST = 40
 """How many characters of a value a message shows. A label is a word as a rule, but may be a whole text by mistake."""
+LONGEST_ERROR = 500
+"""How many characters of another library's message are repeated, because it may quote a whole file."""
 
 
 def some_of(values: Collection[Any], most: int = MOST_LISTED) -> str:
@@ -71,6 +73,27 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     'a long…'
     """
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def one_line(
+    error: BaseException, *, first: bool = False, named: bool = False, longest: int | None = LONGEST_ERROR
+) -> str:
+    """Return what an error says in one line, or its type if it says nothing.
+
+    `first` leaves out all but its first line, and the full stop, for use within a sentence. With `named`, the type
+    stands before it.
+
+    Examples
+    --------
+    >>> error = ValueError("This is wrong.\\nAnd this as well.")
+    >>> one_line(error), one_line(error, first=True, named=True)
+    ('This is wrong. And this as well.', 'ValueError: This is wrong')
+    """
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    said = " ".join(" ".join(lines[:1] if first else lines).split())
+    said = said.rstrip(".") if first else said
+    line = ": ".join([type(error).__name__, *([said] if said else [])]) if named or not said else said
+    return line if longest is None or len(line) <= longest else f"{line[:longest]} …"
 
 
 def visible(text: str) -> str:

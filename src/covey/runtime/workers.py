@@ -23,7 +23,8 @@ from uuid import uuid4
 from joblib import wrap_non_picklable_objects
 from joblib.parallel import get_active_backend
 
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
+from covey.runtime.wording import one_line
 
 _last_read: tuple[str, Any] = ("", None)
 """The path and the content of the file that this worker has read last."""
@@ -108,7 +109,7 @@ class Shared:
         path = Path(tempfile.gettempdir(), f"covey-{uuid4().hex}")
         # It is removed in any case, even if Ctrl-C comes as soon as the file is there.
         weakref.finalize(self, path.unlink, missing_ok=True)
-        with of_file(path), open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        with system_errors_of(path), open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             file.write(content)
         return str(path)
 
@@ -152,7 +153,7 @@ class Recorder:
         if recorded is None:
             self._show(message, *where, **options)
         else:
-            recorded.setdefault(_in_one_line(message), message)
+            recorded.setdefault(one_line(message, named=True, longest=None), message)
 
 
 recorder = Recorder()
@@ -221,7 +222,9 @@ def attempt(work: Callable[[], Any], *, recorded: bool = False) -> Outcome:
         except Exception as error:
             cause = error.__cause__
             text = "" if cause is None else "".join(traceback.format_exception(cause))
-            outcome = Outcome(None, _packed_or_none(error), _in_one_line(error), _packed_or_none(cause), text)
+            outcome = Outcome(
+                None, _packed_or_none(error), one_line(error, named=True, longest=None), _packed_or_none(cause), text
+            )
     contents = map(_packed_or_none, messages.values())
     return outcome._replace(warnings=tuple(content for content in contents if content is not None))
 
@@ -231,7 +234,7 @@ def packed(value: Any) -> bytes:
     try:
         return pickle.dumps(wrap_non_picklable_objects(value, keep_wrapper=False))
     except Exception as error:  # pickling the user's objects may raise anything
-        raise UnsendableError(_in_one_line(error)) from error
+        raise UnsendableError(one_line(error, named=True, longest=None)) from error
 
 
 def unpacked(content: bytes) -> Any:
@@ -239,7 +242,7 @@ def unpacked(content: bytes) -> Any:
     try:
         return pickle.loads(content)
     except Exception as error:  # unpickling the user's objects may raise anything
-        raise UnsendableError(_in_one_line(error)) from error
+        raise UnsendableError(one_line(error, named=True, longest=None)) from error
 
 
 def end_idle_processes() -> None:
@@ -277,8 +280,3 @@ def _exception(content: bytes | None) -> BaseException | None:
     except UnsendableError:
         return None
     return error if isinstance(error, BaseException) else None
-
-
-def _in_one_line(error: BaseException) -> str:
-    """Describe an error in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -21,7 +21,7 @@ import numpy as np
 from covey.cli.files.block import STANDARD, name_of
 from covey.cli.files.dialect import Dialect
 from covey.exceptions import FileFormatError
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.runtime.progress import Bar
 from covey.storage.compression import PREFIX, open_text
 from covey.storage.limits import FREE, MOST_RATIO, OPTION, allowed
@@ -99,7 +99,7 @@ def as_file(path: str) -> Iterator[str]:
         yield path
         return
     with tempfile.NamedTemporaryFile(prefix="covey-") as file:
-        with of_file(file.name):
+        with system_errors_of(file.name):
             shutil.copyfileobj(sys.stdin.buffer, file)
             file.flush()
         yield file.name

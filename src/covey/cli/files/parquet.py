@@ -33,8 +33,8 @@ from covey.cli.files.columns import top_of
 from covey.cli.files.formats import Format, format_of
 from covey.cli.files.input import BYTES_OF_CELL, ReadOptions, as_file, check_exists, check_names
 from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import format_errors_of
 from covey.runtime.libraries import require
-from covey.storage.errors import naming
 from covey.storage.limits import OPTION, allowed, limit_in_words
 
 WITH_GAPS = {"bool": "boolean"} | {
@@ -273,7 +273,7 @@ class RowGroupPart:
             raise FileNotFoundError(
                 f"{self.place}: no such file where a worker runs; all workers must find it under this name."
             )
-        with naming(self.path, Format.parquet.traits.verdict):
+        with format_errors_of(self.path, Format.parquet.traits.verdict):
             wanted = self.columns if columns is None else columns
             names = list(dict.fromkeys(top_of(name, self.columns) for name in wanted))
             batches = list(_batches(self.path, self.place, names, ROWS_OF_BATCH, self.row_groups))
@@ -294,7 +294,7 @@ def parts_of(paths: Sequence[str], form: str | None = None) -> list[RowGroupPart
         if path == STANDARD or format_of(path, form) is not Format.parquet:
             raise MisuseError(f"only Parquet files can be read by --dask, got {path}; leave out --dask.")
         check_exists(path)
-        with naming(path, Format.parquet.traits.verdict), _opened(path) as file:
+        with format_errors_of(path, Format.parquet.traits.verdict), _opened(path) as file:
             types = types_of(path, file)
             sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
             _check_size(path, BYTES_OF_CELL * sum(sizes) * len(types), os.path.getsize(path))

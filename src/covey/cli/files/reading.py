@@ -27,9 +27,9 @@ from covey.cli.files.numpy import read_npy, read_npz
 from covey.cli.files.parquet import read_parquet
 from covey.cli.files.svmlight import read_svmlight
 from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import format_errors_of
 from covey.runtime.libraries import require
 from covey.runtime.progress import Bar, progress
-from covey.storage.errors import naming
 
 MOST_ROWS = 20_000
 """The most rows of a block, unless the caller asks for fewer. It bounds the memory that long narrow files take."""
@@ -107,7 +107,7 @@ def blocks(
     first = 0
     for at, (name, kind) in enumerate(zip(paths, kinds, strict=True)):
         done = 0
-        with naming(name_of(name), kind.traits.verdict):
+        with format_errors_of(name_of(name), kind.traits.verdict):
             for block in READERS[kind](name, options):
                 found = replace(block, first=first + done)
                 if more:

@@ -18,7 +18,7 @@ from covey.cli.files.parquet import ParquetWriter
 from covey.cli.files.paths import check_output
 from covey.cli.files.svmlight import write_svmlight
 from covey.cli.terminal import VisibleOutput
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.runtime.libraries import require
 from covey.storage.atomic import whole
 from covey.storage.compression import open_packed
@@ -46,7 +46,7 @@ def writer(path: str, form: str | None = None, *, force: bool = False) -> Iterat
     kind = check_output(path, form, as_table=True, force=force)
     with ExitStack() as stack:
         if path == STANDARD:
-            stack.enter_context(of_file(STANDARD_OUTPUT))
+            stack.enter_context(system_errors_of(STANDARD_OUTPUT))
         if kind in FILE_WRITERS:
             put: FrameWriter = stack.enter_context(FILE_WRITERS[kind](stack.enter_context(whole(path))))
         else:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.errors import about
+from covey.cli.errors import object_errors_of
 from covey.cli.files.block import Block
 from covey.cli.files.columns import check_filled, column_of, require_columns
 from covey.cli.files.formats import Format
@@ -99,7 +99,7 @@ def prepare(
     recipe = infer_recipe(block, source, aside=aside)
     similarity = recipe.function()
     block, recipe = apply_missing(block, recipe, source.missing)
-    with about(block.path):
+    with object_errors_of(block.path):
         recipe, objects = recipe.learn(recipe.objects(block), verbose=verbose)
     if warn:
         recipe.warn(objects, asked_for=source.feature_names, scaled=source.scale)

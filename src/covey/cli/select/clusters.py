@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import covey
-from covey.cli.errors import about
+from covey.cli.errors import object_errors_of
 from covey.cli.objects.load import LabelledObjects
 from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.select.options import SelectOptions
@@ -38,7 +38,7 @@ def with_clusters(options: SelectOptions, loaded: LabelledObjects) -> LabelledOb
             edges.data, edges.indices, edges.indptr = _at_least(edges, threshold)
         parameters["graph"] = edges
     try:
-        with about(loaded.block.path):
+        with object_errors_of(loaded.block.path):
             clusters = covey.find_clusters(loaded.objects, n_clusters, loaded.similarity, **parameters)
     except ValueError as error:
         raise ValueError(_in_options(str(error))) from error

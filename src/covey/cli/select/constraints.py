@@ -15,7 +15,7 @@ from covey.cli.files.input import ReadOptions, open_input
 from covey.cli.files.reading import read
 from covey.cli.objects.load import LabelledObjects
 from covey.cli.select.options import SelectOptions
-from covey.storage.errors import naming
+from covey.runtime.file_errors import format_errors_of
 from covey.storage.text import undecodable
 
 ROW = "covey_row"
@@ -104,7 +104,7 @@ def _lines(path: str) -> dict[int, str]:
     """Return the lines of a file that are not empty, by their numbers from 1."""
     lines: dict[int, str] = {}
     number = 0
-    with naming(path), open_input(path, ReadOptions(None, None, 1)) as (file, _):
+    with format_errors_of(path), open_input(path, ReadOptions(None, None, 1)) as (file, _):
         try:
             for number, line in enumerate(file, start=1):
                 if line.strip():

@@ -10,7 +10,7 @@ import logging
 import scipy.sparse as sp
 
 import covey
-from covey.cli.errors import about
+from covey.cli.errors import object_errors_of
 from covey.cli.files.formats import has_names
 from covey.cli.objects.load import LabelledObjects, load
 from covey.cli.select.clusters import warn_of_strangers, with_clusters
@@ -35,7 +35,7 @@ def load_and_fit(options: SelectOptions) -> SelectResult:
     if options.show is not None and options.show not in labels:
         raise ValueError(f"--show must be one of {some_of(sorted(labels))}, got {options.show!r}.")
     classifier = covey.NearestPrototypeClassifier(selector_of(options, loaded), **rejection_of(options, labels))
-    with about(options.files[0]):
+    with object_errors_of(options.files[0]):
         fitted = classifier.fit(loaded.objects, loaded.labels, **constraints)
     selector = fitted.selector_
     if options.n_clusters is not None:

@@ -18,7 +18,7 @@ from covey.cli.objects.registry import write_recipe
 from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.select.options import SelectOptions
 from covey.cli.terminal import say
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.runtime.libraries import require
 from covey.runtime.progress import progress
 from covey.runtime.wording import several
@@ -57,7 +57,7 @@ def write_outputs(options: SelectOptions, result: SelectResult) -> list[str]:
     """Write the model, the picture, the members and the selected rows, and return what there is to say about them."""
     remarks = []
     if options.model is not None:
-        with of_file(STANDARD_OUTPUT if options.model == STANDARD else options.model):
+        with system_errors_of(STANDARD_OUTPUT if options.model == STANDARD else options.model):
             covey.save(_without_run_parameters(result.fitted), bytes_out(options.model), _notes(options, result))
     if options.picture is not None:
         with progress("drawing", None, None, shown=options.verbose):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from covey.datasets.files import MissingDataError
+from covey.exceptions import MissingDataError
 from covey.experiments.paper.problems import DOWNLOADED, PROBLEMS
 from covey.experiments.paper.report import METHODS, PAPER
 from covey.experiments.records import FILE, QUICK_FILE, read_records

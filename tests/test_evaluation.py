@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from covey.evaluation import compare, difference, shaffer
-from covey.evaluation.statistics import agreement_p_value, true_together
+from covey.evaluation import agreement_p_value, compare, difference, shaffer, true_together
 
 
 def test_shaffers_published_example():
