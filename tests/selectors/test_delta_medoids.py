@@ -37,7 +37,7 @@ def test_it_is_the_pseudo_code(n, seed, symmetric, delta, strict, one_shot, batc
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delta_medoids, "BATCH", batch)
         selector = covey.DeltaMedoids(
-            delta, similarity=Similarity(counted, symmetric), strict=strict, one_shot=one_shot
+            delta, similarity=Similarity(counted, symmetric=symmetric), strict=strict, one_shot=one_shot
         ).fit(list(range(n)))
     groups, n_iter, stopped_by = reference.delta_medoids(lambda x, r: values[x, r], n, delta, strict, one_shot)
     assert set(selector.sample_indices_.tolist()) == set(groups)

@@ -196,7 +196,7 @@ def test_duplicates_share_a_representative():
 def test_every_pair_is_evaluated_once():
     for symmetric, n_pairs in ((True, 30 * 29 // 2), (False, 30 * 29)):
         counted = Counted(similarity_matrix(30, np.random.default_rng(0), symmetric), symmetric)
-        selector = covey.DS3(similarity=Similarity(counted, symmetric)).fit(list(range(30)))
+        selector = covey.DS3(similarity=Similarity(counted, symmetric=symmetric)).fit(list(range(30)))
         assert selector.n_evaluations_ == len(counted.calls) == len(set(counted.pairs)) == n_pairs
         assert selector.scan_rate_ == 1
 

@@ -330,7 +330,9 @@ def batched(
     if not is_whole(batch_size, 1):
         raise ValueError(f"batch_size must be an int of at least 1, got {batch_size!r}.")
     declared = symmetric is not None
-    return Similarity(function, symmetric is not False, kind="batches", batch_size=batch_size, declared=declared)
+    return Similarity(
+        function, symmetric=symmetric is not False, kind="batches", batch_size=batch_size, declared=declared
+    )
 
 
 def from_distance(
@@ -440,7 +442,7 @@ def resolve(similarity: Any) -> Similarity:
         return NAMED[similarity]
     if callable(similarity):
         symmetric = getattr(similarity, "symmetric", None)
-        return Similarity(similarity, symmetric is None or bool(symmetric), declared=symmetric is not None)
+        return Similarity(similarity, symmetric=symmetric is None or bool(symmetric), declared=symmetric is not None)
     is_distance = isinstance(similarity, str) and similarity in DISTANCES
     raise ValueError(
         "similarity must be a callable s(a, b), covey.batched(f), covey.from_distance(d) or one of "

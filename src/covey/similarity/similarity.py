@@ -114,8 +114,8 @@ class Measure:
     estimate: Callable[[NDArray[Any], Floats, Floats], NDArray[Any]] | None = None
     slack: Callable[[Rounding, Floats, Floats], Floats] | None = None
     estimate_of: Callable[[float], float] | None = None
-    is_product: bool = False
-    ignores_length: bool = False
+    is_product: bool = field(default=False, kw_only=True)
+    ignores_length: bool = field(default=False, kw_only=True)
     nothing_in_common: float | None = None
 
 
@@ -179,7 +179,7 @@ class Similarity:
     """
 
     function: Any
-    symmetric: bool = True
+    symmetric: bool = field(default=True, kw_only=True)
     kind: Kind = field(default="objects", kw_only=True)
     conversion: str | None = field(default=None, kw_only=True)
     batch_size: int = field(default=4096, kw_only=True)
