@@ -9,7 +9,7 @@ assembled in `cli/app.py`.
 
 import sys
 
-from covey.cli.early import heed_interrupts
+from covey.cli.startup import heed_interrupts
 
 
 def start() -> None:

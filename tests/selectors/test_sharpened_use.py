@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.validation import check_is_fitted
 
 import covey
-from covey.displays.fitted import fitted_selector
+from covey.displays.estimators import fitted_selector
 from covey.selectors.base import Selector
 from covey.selectors.baselines import standing_for_themselves
 from tests.selectors.sharpening import DIGITS, ENGINES, INNER, TRUTH, X, Y, overlapping, state

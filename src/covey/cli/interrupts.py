@@ -11,7 +11,7 @@ Python turns Ctrl-C into a KeyboardInterrupt, at whatever line it is. That alone
 
 So the process of a command has three phases, each with a handler of the signal.
 
-1. While the command is being imported, an interrupt ends the process at once (`early.py`).
+1. While the command is being imported, an interrupt ends the process at once (`startup.py`).
 2. Inside `interruptible`, an interrupt is noted, and KeyboardInterrupt is raised. If a library swallows it, the next
    step of the work raises it again (`runtime/interruptible.py`), and so does the end of the next file
    (`storage/atomic.py`). If
@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Never
 
-from covey.cli.early import EXIT_CODE, end_at_once
+from covey.cli.startup import EXIT_CODE, end_at_once
 from covey.runtime.interruptible import Interrupt
 
 WITH_FORCE = "run the same command again with --force"

@@ -23,7 +23,7 @@ from covey.arrays import Flags, Floats, Positions
 from covey.displays.cards import fields_of
 from covey.displays.colors import DRAWN_MAP, MAP_PAGE, of_clusters, of_things
 from covey.displays.drawing import new_axes, plain
-from covey.displays.fitted import fitted_selector, prototype_of
+from covey.displays.estimators import fitted_selector, prototype_of
 from covey.displays.images import Images
 from covey.displays.layout import LARGEST_CORE, lay_out
 from covey.displays.page import render, write_page

@@ -341,9 +341,9 @@ def test_several_files_and_options_for_dask_are_refused_where_they_make_no_sense
 
 
 def test_a_damaged_part_and_a_scheduler_that_does_not_answer_are_named(run, parts, monkeypatch):
-    from covey.cli.select import on_dask
+    from covey.cli.select import dask_fit
 
-    monkeypatch.setattr(on_dask, "PATIENCE", "1s")
+    monkeypatch.setattr(dask_fit, "PATIENCE", "1s")
     for where, why in {"tcp://127.0.0.1:1": "Timed out", "somewhere": "missing port", "x://a:1": "unknown"}.items():
         code, _, err = run("select", *parts, "--dask", where, "-o", "few.csv")
         assert code == 1

@@ -14,10 +14,10 @@ from covey.cli.errors import object_errors_of
 from covey.cli.files.formats import has_names
 from covey.cli.objects.load import LabelledObjects, load
 from covey.cli.select.clusters import warn_of_strangers, with_clusters
-from covey.cli.select.constraints import columns_aside, constraints_of
 from covey.cli.select.options import SelectOptions
 from covey.cli.select.output import SelectResult
 from covey.cli.select.pairs import load_pairs
+from covey.cli.select.request import columns_aside, request_of
 from covey.cli.select.selector import rejection_of, selector_of
 from covey.runtime.wording import several, some_of
 
@@ -28,7 +28,7 @@ def load_and_fit(options: SelectOptions) -> SelectResult:
     """Return what is selected of the rows that the options name."""
     with options.threads():
         loaded = load_pairs(options) if options.pairs else _load(options)
-    constraints = constraints_of(options, loaded)
+    request = request_of(options, loaded)
     if options.n_clusters is not None:
         loaded = with_clusters(options, loaded)
     labels = set(loaded.labels)
@@ -36,7 +36,7 @@ def load_and_fit(options: SelectOptions) -> SelectResult:
         raise ValueError(f"--show must be one of {some_of(sorted(labels))}, got {options.show!r}.")
     classifier = covey.NearestPrototypeClassifier(selector_of(options, loaded), **rejection_of(options, labels))
     with object_errors_of(options.files[0]):
-        fitted = classifier.fit(loaded.objects, loaded.labels, **constraints)
+        fitted = classifier.fit(loaded.objects, loaded.labels, **request)
     selector = fitted.selector_
     if options.n_clusters is not None:
         warn_of_strangers(selector, loaded)

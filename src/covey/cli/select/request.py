@@ -1,4 +1,4 @@
-"""The constraints of `covey select`: which rows must be selected, and how much each row counts."""
+"""What a user asks of one fit beside the options of the selector: rows to include, and how much each row counts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,14 +32,14 @@ def columns_aside(options: SelectOptions) -> list[str]:
     return [name for name in (options.include, options.weight) if name is not None]
 
 
-def constraints_of(options: SelectOptions, loaded: LabelledObjects) -> dict[str, Any]:
+def request_of(options: SelectOptions, loaded: LabelledObjects) -> dict[str, Any]:
     """Return the arguments `include` and `sample_weight` of a fit, if the user asks for them."""
-    constraints: dict[str, Any] = {}
+    request: dict[str, Any] = {}
     if options.include is not None:
-        constraints["include"] = _included(options.include, loaded)
+        request["include"] = _included(options.include, loaded)
     if options.weight is not None:
-        constraints["sample_weight"] = _weights(options.weight, loaded.block)
-    return constraints
+        request["sample_weight"] = _weights(options.weight, loaded.block)
+    return request
 
 
 def _weights(column: str, block: Block) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ columns hold numbers, the range of each column, and in how many texts each word 
 
 import logging
 import re
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
-from covey.cli.files.columns import Evidence, column_sums, evidence_of
+from covey.cli.files.columns import Evidence
 from covey.cli.files.parquet import RowGroupPart, joined, parts_of
 from covey.cli.files.reading import blocks
 from covey.cli.objects.infer import infer_recipe, similarity_of
@@ -30,6 +29,7 @@ from covey.cli.objects.lint import warn_of_labels
 from covey.cli.objects.load import labels_of
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Missing, Source
+from covey.cli.select import dask_tasks
 from covey.cli.select.options import LOCAL, SelectOptions
 from covey.cli.select.output import SelectResult
 from covey.cli.select.selector import rejection_of
@@ -99,7 +99,7 @@ def _local_client(n_jobs: int) -> Any:
         dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
     )
-    client.run(_ignore_interrupts)
+    client.run(dask_tasks.ignore_interrupts)
     return client
 
 
@@ -152,29 +152,29 @@ class PartedTable:
         first = next(blocks(self.parts[0].path, source.form, dialect=source.dialect))
 
         def survey(names: Sequence[str]) -> dict[str, Evidence]:
-            evidence = self._from_all("looking for numbers", _evidence, list(names))
+            evidence = self._from_all("looking for numbers", dask_tasks.evidence, list(names))
             return {name: reduce(add, (part[name] for part in evidence)) for name in names}
 
         recipe = infer_recipe(first, source, survey)
         if source.missing is Missing.mean:
-            recipe = recipe.with_means(sum(self._from_all("taking means", _sums, recipe)))
+            recipe = recipe.with_means(sum(self._from_all("taking means", dask_tasks.sums, recipe)))
         warn_of_labels(labels_of(first, recipe))
         recipe.warn(recipe.objects(first), asked_for=source.feature_names, scaled=source.scale)
         if not recipe.must_learn(scale=source.scale):
             return recipe
-        return recipe.learn_from(self._from_all("learning from all rows", _facts, recipe))
+        return recipe.learn_from(self._from_all("learning from all rows", dask_tasks.facts, recipe))
 
     def labels(self, recipe: Recipe) -> Counter[str]:
         """Return how many rows have each label."""
-        return sum(self._from_all("counting labels", _counted_labels, recipe), Counter())
+        return sum(self._from_all("counting labels", dask_tasks.counted_labels, recipe), Counter())
 
     def fit(self, recipe: Recipe, parameters: dict[str, Any], rejection: dict[str, Any]) -> Any:
         """Return a fitted `covey.dask.NearestPrototypeClassifier`."""
         delayed = require("dask", "dask").delayed
         self._send(recipe.settings.similarity)
         shared = delayed(recipe, pure=False, traverse=False)  # it travels once, and may hold many words
-        X = [delayed(_objects, pure=False)(part, shared) for part in self.parts]
-        y = [delayed(_labels, pure=False)(part, shared) for part in self.parts]
+        X = [delayed(dask_tasks.objects, pure=False)(part, shared) for part in self.parts]
+        y = [delayed(dask_tasks.labels, pure=False)(part, shared) for part in self.parts]
         selector = CRS(similarity=recipe.function(), client=self.client, **parameters)
         try:
             return NearestPrototypeClassifier(selector, **rejection).fit(X, y)
@@ -193,7 +193,9 @@ class PartedTable:
         part_of = np.searchsorted(starts, rows, side="right") - 1
         used = np.unique(part_of).tolist()
         with Engine(self.client, "reading", shown=self.verbose) as engine:
-            tasks = [engine.submit("take", _take, self.parts[at], rows[part_of == at] - starts[at]) for at in used]
+            tasks = [
+                engine.submit("take", dask_tasks.take, self.parts[at], rows[part_of == at] - starts[at]) for at in used
+            ]
             frame = joined(engine.gather("fetching the selected rows", tasks))
         order = np.argsort(part_of, kind="stable")  # the frame is in this order of the rows
         return Block(self.parts[0].path, frame=frame.iloc[np.argsort(order)], numbers=rows)
@@ -220,41 +222,3 @@ def check_refinable(sizes: Counter[str], shard_size: int | None) -> None:
             f"--refine needs each cluster in one piece, but {label!r} has {size} rows; leave it out, or pass a "
             f"--shard-size of at least {size}."
         )
-
-
-# What follows runs on workers.
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which reaches all processes of a terminal, to the process that has started the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _evidence(part: RowGroupPart, names: list[str]) -> dict[str, Evidence]:
-    return evidence_of(part.read(names).frame, names)
-
-
-def _sums(part: RowGroupPart, recipe: Recipe) -> NDArray[np.float64]:
-    numbers = recipe.settings.numbers
-    return column_sums(part.read(numbers), numbers)
-
-
-def _facts(part: RowGroupPart, recipe: Recipe) -> Any:
-    return recipe.facts(_objects(part, recipe))
-
-
-def _objects(part: RowGroupPart, recipe: Recipe) -> Any:
-    return recipe.objects(part.read(recipe.columns))
-
-
-def _labels(part: RowGroupPart, recipe: Recipe) -> NDArray[Any]:
-    label = recipe.settings.label
-    return labels_of(part.read(recipe.columns[:1] if label is None else [label]), recipe)
-
-
-def _counted_labels(part: RowGroupPart, recipe: Recipe) -> Counter[str]:
-    return Counter(_labels(part, recipe).tolist())
-
-
-def _take(part: RowGroupPart, rows: NDArray[np.intp]) -> Any:
-    return part.read().frame.iloc[rows]
