@@ -33,7 +33,9 @@ PAGE = "covey-demo"
 
 
 def letter_pairs(a: str, b: str) -> float:
-    """The share of pairs of adjacent letters that two words have in common (Dice's coefficient); ends count as letters.
+    """Return the share of pairs of adjacent letters that two words have in common (Dice's coefficient).
+
+    Ends count as letters.
 
     >>> letter_pairs("Roma", "Parma")
     0.36363636363636365
@@ -43,7 +45,7 @@ def letter_pairs(a: str, b: str) -> float:
 
 
 def mistyped(word: str, rng: random.Random) -> str:
-    """The word with a letter, but not the first, left out, doubled, replaced, or exchanged with the next one."""
+    """Return the word with a letter, but not the first, left out, doubled, replaced, or exchanged with the next one."""
     at = rng.randrange(1, len(word) - 1)
     before, letter, following, after = word[:at], word[at], word[at + 1], word[at + 2 :]
     return rng.choice(
@@ -94,7 +96,9 @@ def show_row(n_kept: int, n: int, scores: list[float]) -> None:
 def show_answers(model: Any, X: Any, queries: Any) -> None:
     """Draw new images above the representatives that decide what they are."""
     answer = model.explain(queries)
-    print("\n  New images, and below each the representative that it is most similar to. The last one is no digit.\n")
+    print(
+        "\n  New images, and below each the representative that it is most similar to. The last one is not a digit.\n"
+    )
     print(drawn_beside(queries), drawn_beside(X[answer.representatives]), sep="\n\n")
     said = ["unknown" if no else f"a {label}" for label, no in zip(answer.labels, answer.rejected, strict=True)]
     captions = [f"{text} ({score:.2f})" for text, score in zip(said, answer.similarities, strict=True)]
@@ -155,7 +159,7 @@ def write_beside(page: str, folder: Path) -> Path:
 
 
 def is_taken(path: Path, page: str) -> bool:
-    """Whether something is there that is not this very page."""
+    """Return whether something is there that is not this very page."""
     return os.path.lexists(path) and not (path.is_file() and path.read_bytes() == page.encode())
 
 

@@ -34,7 +34,7 @@ class FileFormatError(ValueError):
     ...     model = covey.load(io.BytesIO(b"some other file"))
     ... except covey.exceptions.FileFormatError as error:
     ...     print(error)
-    'the given file' is no model, but another kind of file; pass what covey.save or covey select --model has written.
+    'the given file' is not a model, but another kind of file; pass what covey.save or covey select --model has written.
     """
 
 

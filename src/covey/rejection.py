@@ -202,7 +202,7 @@ def _bar(similarities: Floats, weights: Floats, rate: float) -> float:
 
 
 def _are_too_few(weight: Any, rate: float) -> Any:
-    """Say whether samples of these weights have no quantile at the rate."""
+    """Return whether samples of these weights have no quantile at the rate."""
     return rate * (weight + 1) < 1 - 1e-9
 
 
@@ -257,7 +257,7 @@ def _is_default(label: Any) -> bool:
 
 
 def _same_type(label: Any, classes: NDArray[Any]) -> bool:
-    """Say whether the label and the classes are all strings, or all numbers.
+    """Return whether the label and the classes are all strings, or all numbers.
 
     Truth values do not count as numbers here.
     """

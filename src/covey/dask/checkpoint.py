@@ -40,7 +40,7 @@ class TaskCache:
         return engine.submit_counted(name, function, *args)
 
     def is_restored(self, name: str) -> bool:
-        """Say whether the result of a task is read instead of computed."""
+        """Return whether the result of a task is read instead of computed."""
         return False
 
 
@@ -147,7 +147,7 @@ def _file(name: str) -> str:
 
 
 def _sees(url: str) -> bool:
-    """Say whether this worker finds the manifest of a folder."""
+    """Return whether this worker finds the manifest of a folder."""
     return read_manifest(url) is not None
 
 

@@ -34,8 +34,8 @@ this size with 32 columns takes 64 MB, and a task holds two of them with their n
 class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
     """Cluster representatives selection on a Dask cluster, for data that one machine cannot hold.
 
-    It lets the workers run a `covey.CRS` with the same parameters, and is not one itself: what needs all data in one
-    process is a matter of what `to_local` returns. The answer is that of `covey.CRS` for every cluster of at most
+    It lets the workers run a `covey.CRS` with the same parameters, and is not one itself. For what needs all data in
+    one process, call `to_local`, which returns one. The answer is that of `covey.CRS` for every cluster of at most
     `shard_size` objects, to the last bit. A larger cluster is cut into shards. Its neighbor graph is made of the graphs
     of all shards and of merges of every two of them. Like that of a single machine it is approximate, and it is not the
     same graph. The coverage of a graph is exact: the picks are those that a single machine would make from it.

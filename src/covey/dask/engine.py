@@ -1,6 +1,6 @@
 """The one place that talks to a Dask cluster: tasks are submitted, waited for, and given up if anything goes wrong.
 
-Nothing is pinned to a worker and nothing is scattered. Whatever a task needs is an argument of the task, so that Dask
+Nothing is pinned to a worker and nothing is scattered. All that a task needs is an argument of the task, so that Dask
 can run it again anywhere if a worker is lost. No task keeps anything on its worker.
 """
 

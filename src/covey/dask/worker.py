@@ -59,7 +59,7 @@ def materialized(part: Any) -> Any:
 
 
 def is_empty(part: Any) -> bool:
-    """Say whether a part holds no objects. What is not a sequence of objects at all is not empty."""
+    """Return whether a part holds no objects. What is not a sequence of objects at all is not empty."""
     shape = getattr(part, "shape", None)
     return bool(shape[0] == 0 if shape else shape is None and hasattr(part, "__len__") and len(part) == 0)
 
@@ -222,7 +222,6 @@ def array_of(fitted: FittedPack, place: int, name: str) -> NDArray[np.intp]:
 
 
 def arrays_of(answer: Any) -> list[Any]:
-    """Return the arrays of an answer."""
     if isinstance(answer, Explanation):
         return [array for array in vars(answer).values() if array is not None]
     return list(answer) if isinstance(answer, tuple) else [answer]

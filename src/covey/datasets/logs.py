@@ -214,7 +214,7 @@ def _contact(time: Any, source: Any, destination: Any, port: Any) -> Contact | N
 
 
 def _seconds(time: Any) -> float | None:
-    """Seconds since 1970, or None if it is not a time. A time without a zone is taken for UTC."""
+    """Return the seconds since 1970, or None if it is not a time. A time without a zone is taken for UTC."""
     try:
         seconds = float(time)
     except OverflowError:

@@ -88,7 +88,7 @@ def _posts(data_home: Any, *, download: bool) -> dict[str, tuple[list[str], list
 
 
 def _fetch(subset: str, data_home: Any) -> tuple[list[str], list[str]]:
-    """Texts and labels by scikit-learn."""
+    """Return texts and labels by scikit-learn."""
     from sklearn.datasets import fetch_20newsgroups
 
     try:

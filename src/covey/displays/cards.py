@@ -138,7 +138,7 @@ def _of_columns(names: Sequence[Any], columns: Sequence[Any]) -> Callable[[int],
 
 
 def _are_records(objects: Sequence[Any]) -> bool:
-    """Say whether objects are rows of one table: dicts with the same keys in the same order."""
+    """Return whether objects are rows of one table: dicts with the same keys in the same order."""
     if not all(isinstance(value, Mapping) for value in objects):
         return False
     return len({tuple(value) for value in objects}) == 1

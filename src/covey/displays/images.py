@@ -86,7 +86,7 @@ class Images:
 
 
 def is_image(shape: Any) -> bool:
-    """Say whether a value is the shape of an image: its height and width, and 1 or 3 if pixels have parts."""
+    """Return whether a value is the shape of an image: its height and width, and 1 or 3 if pixels have parts."""
     sizes = tuple(shape) if isinstance(shape, Sequence) else ()
     whole = all(is_whole(size, 1) for size in sizes)
     return whole and len(sizes) in (2, 3) and sizes[2:] in ((), (1,), (3,))

@@ -33,8 +33,9 @@ N_BESIDE = 5
 """How many objects of the core decide where another object lies. Fewer make clumps around single
 objects of the core, and more draw every object toward the middle."""
 NEARBY = 8.0
-"""How far apart the objects of the core may lie that an object is put between, in typical distances of an object to the
-nearest one. If they lie farther apart, the most similar one alone decides: the middle would be a place of neither."""
+"""How far from the most similar object of the core another one may lie to have a part in where an object is put, in
+median distances of an object of the core to the nearest one. The middle between two that lie farther apart is a place
+where no similar object lies."""
 
 
 @dataclass(frozen=True, eq=False)

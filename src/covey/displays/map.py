@@ -548,6 +548,5 @@ def _held_of(prototypes: Sequence[Prototype], rows: Positions) -> dict[str, Any]
 
 
 def _chosen_names(names: Sequence[Any], rows: Positions) -> list[str]:
-    """Return the names of the rows."""
     called = list(names)  # a list, because a pandas Series would look rows up in its index
     return [str(called[row]) for row in rows.tolist()]

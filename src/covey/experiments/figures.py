@@ -418,5 +418,4 @@ def _largest(records: Iterable[TrialRecord]) -> list[str]:
 def _values(
     records: Iterable[TrialRecord], method: str, cluster: str, value: Callable[[TrialRecord], float]
 ) -> list[float]:
-    """Return a value for each seed."""
     return [value(r) for r in records if (r.method, r.cluster) == (method, cluster)]

@@ -113,7 +113,7 @@ class ModelFile:
         else:
             self._path, content = str(getattr(path, "name", "the given file")), path.read()
         if not content.startswith(ARCHIVE):
-            what = "no model, but another kind of file" if content else "empty"
+            what = "not a model, but another kind of file" if content else "empty"
             raise FileFormatError(
                 f"{self._path!r} is {what}; pass what covey.save or covey select --model has written."
             )
@@ -236,7 +236,7 @@ class EstimatorReader(Reader):
 
 
 def _is_estimator(encoded: Any) -> bool:
-    """Say whether this is the JSON of an estimator: its class over its parameters and its state."""
+    """Return whether this is the JSON of an estimator: its class over its parameters and its state."""
     if type(encoded) is not dict or len(encoded) != 1:
         return False
     [content] = encoded.values()

@@ -47,7 +47,6 @@ class Parcel:
         return len(self._content)  # Dask asks for it when it decides what to keep in memory
 
     def open(self) -> Any:
-        """Return the value."""
         return self._value
 
     @cached_property
@@ -62,7 +61,6 @@ class FileParcel:
         self.path = path
 
     def open(self) -> Any:
-        """Return the value."""
         global _last_read
         path, value = _last_read
         if path != self.path:
@@ -161,7 +159,7 @@ recorder = Recorder()
 
 
 def has_arrived(parcel: Any) -> bool:
-    """Say whether a worker has got a parcel, and not the future of one.
+    """Return whether a worker has got a parcel, and not the future of one.
 
     Dask puts the result of a task into the place of its future. A task that was repeated because a worker was lost has
     been seen to get the future itself.
@@ -186,7 +184,6 @@ class Outcome(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether this is an error."""
         return bool(self.brief)
 
     @property

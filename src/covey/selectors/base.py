@@ -90,7 +90,7 @@ def takes_collection(fit: FitFunction) -> FitFunction:
 
 
 def fits_collection(selector: Any) -> bool:
-    """Say whether the `fit` of a selector takes a collection. Another one expects X as the user has passed it."""
+    """Return whether the `fit` of a selector takes a collection. Another one expects X as the user has passed it."""
     return getattr(getattr(type(selector), "fit", None), "takes_collection", False) is True
 
 

@@ -88,7 +88,7 @@ def exact_array(labels: NDArray[np.object_]) -> NDArray[Any]:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Say whether two labels are equal. NaN counts as equal to NaN."""
+    """Return whether two labels are equal. NaN counts as equal to NaN."""
     return bool(a == b or (a != a and b != b))
 
 

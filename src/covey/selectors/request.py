@@ -242,7 +242,7 @@ def routed(owner: Any, fit_params: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_routing() -> bool:
-    """Say whether scikit-learn's metadata routing is enabled."""
+    """Return whether scikit-learn's metadata routing is enabled."""
     return bool(get_config()["enable_metadata_routing"])
 
 

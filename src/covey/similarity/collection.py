@@ -145,11 +145,17 @@ class Collection(Sized, ABC):
             yield running if run.checkpoint is None else running.cached_in(run.checkpoint)
 
     def cached_in(self, checkpoint: Checkpoint) -> "Collection":
-        """Return the same members with their pairs cached in a file, if evaluating a pair may take longer than that."""
+        """Return the same members with their pairs cached in a file.
+
+        Only collections of custom functions do; others return themselves.
+        """
         return self
 
     def cached_in_memory(self) -> "Collection":
-        """Return the same members with their pairs cached in memory, if evaluating a pair may take longer than that."""
+        """Return the same members with their pairs cached in memory.
+
+        Only collections of custom functions do; others return themselves.
+        """
         return self
 
     def finished_parts(self, parameters: Mapping[str, Any], **others: Any) -> Checkpoint | None:
@@ -165,7 +171,7 @@ class Collection(Sized, ABC):
         return checkpoint
 
     def alone(self) -> "Collection":
-        """Return the members without what they would need to be compared with other members of X."""
+        """Drop what is needed only to compare with members outside this collection (the whole matrix)."""
         return self
 
     def representatives(self, positions: Positions) -> Representatives:

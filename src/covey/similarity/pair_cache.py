@@ -40,7 +40,7 @@ such as another table that a function reads, mostly changes all values."""
 
 
 class Cache:
-    """All objects of a collection, and the store of the similarities among them.
+    """A store of similarities, and the collection whose pairs it holds.
 
     `numbers` are the numbers by which the store knows the objects.
     """

@@ -118,7 +118,7 @@ class Journal:
         if found == SIGNATURE:
             return
         if not SIGNATURE.startswith(found):
-            raise FileFormatError(f"{self.path} is no checkpoint of covey; choose another name.")
+            raise FileFormatError(f"{self.path} is not a checkpoint of covey; choose another name.")
         self._file.seek(0)  # the file is new, or its writer was stopped in the middle of the signature
         self._file.write(SIGNATURE)
         self._file.truncate(len(SIGNATURE))
@@ -148,7 +148,10 @@ class Journal:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open a file for reading and writing without a buffer. Only its owner may read a new one, as it tells of data."""
+    """Open a file for reading and writing without a buffer.
+
+    New files have mode 0600, because they contain user data.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     return open(descriptor, "r+b", buffering=0)
 

@@ -20,9 +20,9 @@ from tests.cli.commands import one_line
 
 DEEP = "[" * 100_000 + "]" * 100_000
 TEXTS = {
-    "digits.jsonl": ('{"a": 1}\n{"a": ' + "9" * 5000 + "}\n", r", line 2: no JSON \(Exceeds the limit"),
-    "deep.jsonl": ('{"a": 1}\n\n{"a": ' + DEEP + "}\n", r", line 3: no JSON \(maximum recursion depth"),
-    "half.jsonl": ('{"a": "\\ud83d\\ude00"}\n{"a": "\\ud800"}\n', r", line 2: no JSON \('utf-8' codec can't encode"),
+    "digits.jsonl": ('{"a": 1}\n{"a": ' + "9" * 5000 + "}\n", r", line 2: not JSON \(Exceeds the limit"),
+    "deep.jsonl": ('{"a": 1}\n\n{"a": ' + DEEP + "}\n", r", line 3: not JSON \(maximum recursion depth"),
+    "half.jsonl": ('{"a": "\\ud83d\\ude00"}\n{"a": "\\ud800"}\n', r", line 2: not JSON \('utf-8' codec can't encode"),
     "large.svmlight": ("1 1:1\n1 3000000000:1\n", r", line 2: no svmlight row \(a number is too large\)"),
     "larger.svmlight": ("1 1:1\n1 99999999999999999999:1\n", r", line 2: no svmlight row \(a number is too large\)"),
     "nan.svmlight": ("1 1:1\nnan 1:1\n", ", row 1: the label is nan, where a finite number must be"),
@@ -102,7 +102,7 @@ def test_indices_out_of_range_do_not_crash_the_command(run):
     np.savez("bad.npz", **csr_parts(indices=np.array([0, 2, 2**30])))
     code, _, err = run("select", "bad.npz", "-o", "few.npz")
     assert code == 1
-    assert "bad.npz is no .npz file, or damaged" in one_line(err)
+    assert "bad.npz is not an .npz file, or damaged" in one_line(err)
 
 
 def test_other_values_that_are_no_numbers_are_named_with_their_row(run):

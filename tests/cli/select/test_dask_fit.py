@@ -351,7 +351,7 @@ def test_a_damaged_part_and_a_scheduler_that_does_not_answer_are_named(run, part
         assert why in err
     Path(parts[1]).write_bytes(Path(parts[1]).read_bytes()[:-9])
     code, _, err = run("select", *parts, "--dask", "tcp://127.0.0.1:1", "-o", "few.csv")
-    assert (code, "part-1.parquet is no Parquet file, or damaged" in one_line(err)) == (1, True)
+    assert (code, "part-1.parquet is not a Parquet file, or damaged" in one_line(err)) == (1, True)
 
 
 def test_a_part_that_a_worker_does_not_find_is_named(parts):

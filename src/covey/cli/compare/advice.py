@@ -60,7 +60,6 @@ class Recommendation:
 
     @property
     def sentence(self) -> str:
-        """The recommendation in a sentence."""
         if self.method is None or not self.is_choice:
             return f"No recommendation: {self.reason}"
         return f"Recommended: {self.words}: {self.reason}"

@@ -208,7 +208,6 @@ class UnfinishedMethods:
 
     @property
     def names(self) -> list[str]:
-        """All of them."""
         return [*self.begun, *self.not_tried]
 
     def remarks(self, methods: Methods, time_limit: str | None) -> list[str]:

@@ -423,7 +423,7 @@ def profile_of(value: Any, block: Block, at: int) -> dict[Any, Any]:
         if not all(isinstance(weight, int | float) and np.isfinite(weight) for weight in profile.values()):
             raise TypeError
     except (TypeError, ValueError):
-        raise ValueError(f"{block.place(at)}: {value!r:.60} is no profile {{key: number}}.") from None
+        raise ValueError(f"{block.place(at)}: {value!r:.60} is not a profile {{key: number}}.") from None
     return profile
 
 

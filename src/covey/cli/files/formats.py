@@ -56,18 +56,20 @@ class Format(StrEnum):
             is_text=False,
             is_written=False,
             options=("sheet",),
-            verdict="is no workbook of Excel, or damaged",
+            verdict="is not a workbook of Excel, or damaged",
         ),
     )
     parquet = (
         "parquet",
-        FormatTraits((".parquet", ".pq"), is_typed=True, is_text=False, verdict="is no Parquet file, or damaged"),
+        FormatTraits((".parquet", ".pq"), is_typed=True, is_text=False, verdict="is not a Parquet file, or damaged"),
     )
     npy = (
         "npy",
-        FormatTraits((".npy",), is_table=False, is_text=False, is_written=False, verdict="is no .npy file, or damaged"),
+        FormatTraits(
+            (".npy",), is_table=False, is_text=False, is_written=False, verdict="is not an .npy file, or damaged"
+        ),
     )
-    npz = "npz", FormatTraits((".npz",), is_table=False, is_text=False, verdict="is no .npz file, or damaged")
+    npz = "npz", FormatTraits((".npz",), is_table=False, is_text=False, verdict="is not an .npz file, or damaged")
     svmlight = "svmlight", FormatTraits((".svmlight", ".svm", ".libsvm"), is_table=False, options=("encoding",))
 
     def __new__(cls, name: str, traits: FormatTraits) -> "Format":

@@ -77,7 +77,7 @@ def open_input(path: str, options: ReadOptions) -> Iterator[tuple[Any, Callable[
             return with_marks(options.dialect.encoding, prefix)
         found, is_judgement = encoding_of(prefix)
         if is_judgement:
-            logger.warning("%s is no UTF-8 and is read as %s; pass --encoding if that is wrong.", name_of(path), found)
+            logger.warning("%s is not UTF-8 and is read as %s; pass --encoding if that is wrong.", name_of(path), found)
         return found
 
     if path == STANDARD:

@@ -71,7 +71,7 @@ def _objects(path: str, file: Iterator[str]) -> Iterator[tuple[dict[str, Any], i
 
 def no_json(place: str, error: Exception) -> FileFormatError:
     """Return an error about JSON that cannot be read. Numbers with thousands of digits are among the reasons."""
-    return FileFormatError(f"{place}: no JSON ({one_line(error, first=True)}).")
+    return FileFormatError(f"{place}: not JSON ({one_line(error, first=True)}).")
 
 
 def check_characters(text: str, value: Any) -> None:

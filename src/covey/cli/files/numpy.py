@@ -26,7 +26,7 @@ NUMBERS, STRINGS = "biuf", "SU"
 """The letters of NumPy's types that hold numbers, and of those that hold strings."""
 SUFFIX = ".npy"
 """How the names of these files end."""
-VERDICT = "is no .npy file, or damaged"
+VERDICT = "is not an .npy file, or damaged"
 """What is said about a file that cannot be read."""
 
 

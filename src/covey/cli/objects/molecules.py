@@ -34,7 +34,7 @@ class MoleculeRecipe(Recipe):
             first, n = int(np.argmin(readable)), int(np.sum(~readable))
             all_such = f" ({n:,} of {len(smiles):,} rows hold none)" if n > 1 else ""
             raise ValueError(
-                f"{block.place(first)}: {smiles[first]!r:.60} in column {name!r} is no molecule that RDKit can read"
+                f"{block.place(first)}: {smiles[first]!r:.60} in column {name!r} is not a molecule that RDKit can read"
                 f"{all_such}; correct such rows, or pass --missing drop to leave them out."
             )
         return bits

@@ -163,7 +163,7 @@ class Recipe(ABC):
         return self
 
     def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:  # noqa: B027 - most kinds need no warning
-        """Log what most likely is not meant about these objects, which are not scaled yet."""
+        """Log probable mistakes in the columns. The objects are not scaled yet."""
 
     def function(self) -> Any:
         """Return what the library takes as `similarity`."""

@@ -28,7 +28,8 @@ class PairRecipe(Recipe):
 
     def from_table(self, block: Block) -> Any:
         raise TypeError(
-            "A row that holds a scored pair is no object by itself; `covey.cli.select.pairs` reads all pairs at once."
+            "A row that holds a scored pair is not an object by itself; `covey.cli.select.pairs` reads all pairs "
+            "at once."
         )
 
     def function(self) -> Any:

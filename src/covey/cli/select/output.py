@@ -24,8 +24,8 @@ from covey.runtime.progress import progress
 from covey.runtime.wording import several
 
 MANY_ALONE = 0.25
-"""From which share of the selected rows on it is said that they stand only for themselves. benchmarks/
-DEFAULT_THRESHOLD.md shows the share on many sets."""
+"""From which share of the selected rows on it is said that they stand only for themselves. The share on many sets is in
+`benchmarks/DEFAULT_THRESHOLD.md`."""
 RUNNING = {"n_jobs": None, "verbose": 0}
 """The parameters of estimators that change nothing but how they run, with their defaults."""
 

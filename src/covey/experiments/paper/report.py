@@ -153,7 +153,7 @@ def _scores(row: Row) -> tuple[float, float, float]:
 
 
 def clusters_table(results: Results) -> Iterable[Table]:
-    """Sizes and homogeneities of the clusters, and how many objects CRS-k10 selects of each."""
+    """Return sizes and homogeneities of the clusters, and how many objects CRS-k10 selects of each."""
     rows = [
         (r.problem, r.cluster, r.size, r.homogeneity, r.selected)
         for r in results.records

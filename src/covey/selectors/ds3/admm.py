@@ -11,8 +11,8 @@ makes three steps:
 
 C is always feasible. The multipliers L give a lower bound of the least cost. It is the sum of radius_j v_j for any v
 with |(v - d_i)_+|_2 <= weight_i for all rows i. Such a v is found in three steps: start from v_j = -max_i L_ij, lower
-the columns that pay too much for a row, and then raise each column as far as the rows allow. The iteration stops when
-cost and bound meet. (If it stopped when little changes, it could end far from the optimum.)
+the columns that pay too much for a row, and then raise each column to the largest value that the rows allow. The
+iteration stops when cost and bound meet. (If it stopped when little changes, it could end far from the optimum.)
 
 The step mu keeps the primal and the dual residual close to each other, each measured in a unit of its own: shares are
 about 1, and multipliers are about as large as the largest weight. (Without these units, problems with small weights
@@ -95,7 +95,6 @@ def dual_bound(costs: NDArray[Any], weights: Floats, radii: Floats, L: NDArray[A
 
 
 def _cost(costs: NDArray[Any], weights: Floats, radii: Floats, C: NDArray[Any]) -> float:
-    """Return the cost of C."""
     squares, spent = np.zeros(weights.size), np.zeros(1)
     in_steps(len(costs), lambda rows: spend(costs[rows], radii[rows], C[rows], squares, spent))
     return float(spent[0] + weights @ np.sqrt(squares))
@@ -159,7 +158,7 @@ def add_squares(costs, v, squares):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def lift(costs, weights, v, squares):  # type: ignore[no-untyped-def]
-    """Raise each v_j in turn, in place, as far as all rows allow.
+    """Raise each v_j in turn, in place, to the largest value that all rows allow.
 
     `squares` is what `lower` returns, and is kept up to date.
     """

@@ -389,7 +389,7 @@ def visit_rows(costs, chosen, price, may_vary, spared, nearest, first, second, i
 
 @njit(cache=True, nogil=True)
 def closing_saves(chosen, i, nearest, first, second, price):  # type: ignore[no-untyped-def]
-    """Say whether closing the open row i saves more than it loses."""
+    """Return whether closing the open row i saves more than it loses."""
     lost = 0.0
     for j in range(nearest.size):
         if nearest[j] >= 0 and chosen[nearest[j]] == i:

@@ -234,7 +234,7 @@ class BatchCaller(Caller):
             got = f"an array of shape {values.shape} and dtype {values.dtype}"
         except Exception as error:  # NumPy, or an object of another library, may raise anything
             said = one_line(error, first=True, named=True)
-            values, got = np.empty(0, dtype=object), f"{type(result).__name__}, which is no array: {said}"
+            values, got = np.empty(0, dtype=object), f"{type(result).__name__}, which is not an array: {said}"
         if values.shape != (i.size,) or values.dtype.kind not in "fiub":
             raise TypeError(
                 f"A batched similarity must return one real number a pair, {i.size} in all, {span}; got {got}; a "

@@ -79,7 +79,7 @@ class Pool:
             raise
 
     def _is_worth_it(self, n_left: int) -> bool:
-        """Say whether this many pairs are worth other processes. As long as few pairs were timed, none are."""
+        """Return whether this many pairs are worth other processes. As long as few pairs were timed, none are."""
         assert self._steps is not None
         n_timed, seconds = self._steps.n_done, self._steps.seconds
         return (n_timed >= TIMED or seconds > WORTH_IT) and seconds / n_timed * n_left > WORTH_IT
@@ -138,7 +138,7 @@ class Pool:
 
 
 def placed(caller: Caller, i: Indices, j: Indices, pairs: slice) -> Iterator[tuple[int, CalledPart]]:
-    """Let a caller work for some of the pairs in this process, and say where each part begins."""
+    """Evaluate a slice of the pairs in this process, and yield each part with the start of the slice."""
     for part in caller.parts(i[pairs], j[pairs]):
         yield pairs.start, part
 

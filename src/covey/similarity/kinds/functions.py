@@ -189,7 +189,7 @@ def _plain(X: Any) -> Any:
 
 
 def _is_compiled(function: Any) -> bool:
-    """Say whether numba has compiled a function.
+    """Return whether numba has compiled a function.
 
     Numba is not imported for this, because plain functions do not need it.
     """

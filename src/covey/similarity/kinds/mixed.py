@@ -256,7 +256,7 @@ def _numbers_or_values(column: Any, name: Any) -> Floats | list[Any]:
 
 
 def _is_measured(dtype: Any) -> bool:
-    """Say whether the type of a column is one of numbers or dates. Truth values are categories."""
+    """Return whether the type of a column is one of numbers or dates. Truth values are categories."""
     if hasattr(dtype, "kind"):
         return dtype.kind in "iufmM"
     named = str(dtype)  # a type of polars
@@ -264,7 +264,7 @@ def _is_measured(dtype: Any) -> bool:
 
 
 def _is_kind_of_number(kind: type) -> bool:
-    """Say whether the values of a type are numbers, or missing values beside numbers."""
+    """Return whether the values of a type are numbers, or missing values beside numbers."""
     if issubclass(kind, bool | np.bool_):
         return False
     return issubclass(kind, Real | Decimal | np.number) or kind.__name__ == "NAType"

@@ -148,7 +148,7 @@ def _check_profiles(profiles: list[Any]) -> list[Any]:
 
 
 def _are_plain(profiles: list[Any]) -> bool:
-    """Say whether all profiles are sets, or all are dicts of finite floats.
+    """Return whether all profiles are sets, or all are dicts of finite floats.
 
     This answers most inputs quickly, because no loop in Python looks at each value. Other profiles may be valid, too.
     """
