@@ -79,15 +79,15 @@ class Measure:
     estimate_of : callable, optional
         ``estimate_of(value)`` returns the estimate of a pair whose similarity, or distance, is this number. Without it,
         all pairs are scored to find those that reach a threshold.
+    nothing_in_common : float, optional
+        The similarity of rows that have nothing in common, if it has one such value. A classifier with `reject` then
+        rejects each object that is no more similar than this to any representative. If products or minima are summed,
+        the value holds only where X has no negative numbers, and is left out of account otherwise.
     is_product : bool, default=False
         Whether the similarity is the dot product of the two rows. The mean over all pairs is then computed without
         scoring any pair.
     ignores_length : bool, default=False
         Whether rows are first scaled to length 1, so that a positive multiple of a row is equal to the row.
-    nothing_in_common : float, optional
-        The similarity of rows that have nothing in common, if it has one such value. A classifier with `reject` then
-        rejects each object that is no more similar than this to any representative. If products or minima are summed,
-        the value holds only where X has no negative numbers, and is left out of account otherwise.
 
     See Also
     --------
