@@ -59,7 +59,7 @@ def mistyped(word: str, rng: random.Random) -> str:
 
 
 def spellings(town: str, rng: random.Random) -> list[str]:
-    """Different ways to write a name wrongly, each with one or two slips."""
+    """Return different ways to write a name wrongly, each with one or two slips."""
     found: dict[str, None] = {}
     while len(found) < N_SPELLINGS:
         slipped = mistyped(town, rng)

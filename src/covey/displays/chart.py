@@ -528,7 +528,7 @@ class _ChartLayout:
             self.labels.reserve_line(start, end)
 
     def _half(self, point: Point) -> float:
-        """Half of the width that a mark takes; the marked one has a ring around it."""
+        """Return half of the width that a mark takes; the marked one has a ring around it."""
         return 13.0 if point is self.chart.marked else 7.0
 
     def _height(self, level: Level) -> float:

@@ -98,7 +98,7 @@ def of_clusters(n: int) -> list[tuple[str, str]]:
 
 
 def _spread(at: int) -> tuple[str, str]:
-    """One of many colors whose hues are spread over the circle, and which are brighter and darker in turn."""
+    """Return one of many colors whose hues are spread over the circle, and which are brighter and darker in turn."""
     hue = at * GOLDEN % 1
     light, dark = ((0.24, 0.62), (0.32, 0.74))[at % 2]
     return _hex(hue, light, 0.7), _hex(hue, dark, 0.75)

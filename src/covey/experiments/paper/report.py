@@ -101,7 +101,7 @@ def domination_table(results: Results) -> Iterable[Table]:
 
 
 def against_random_table(results: Results) -> Iterable[Table]:
-    """CRS-k10 and a random choice of the same size, paired by seed, with Wilcoxon's one-sided signed-rank test."""
+    """Compare CRS-k10 with random choices of the same size, paired by seed, by Wilcoxon's one-sided test."""
     from scipy.stats import wilcoxon
 
     ours_name = crs_name(10)
@@ -182,7 +182,7 @@ def generator_table(results: Results) -> Iterable[Table]:
 
 
 def impact_of_k(results: Results) -> Iterable[Picture]:
-    """Precision, the share selected and the scan rate against k, a panel for each cluster of the paper's figure."""
+    """Draw precision, share selected and scan rate against k, a panel for each cluster of the paper's figure."""
     panels = [
         (problem, cluster)
         for problem in results.problems

@@ -129,7 +129,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _present(problems: dict[str, Problem], data_home: Any, verbose: int) -> tuple[dict[str, Problem], dict[str, str]]:
-    """Those of the problems whose data can be had, and a sentence about each of the others."""
+    """Return those of the problems whose data can be had, and a sentence about each of the others."""
     there, missing = {}, {}
     with progress("looking for data", len(problems), "sets", shown=verbose > 0) as bar:
         for name, problem in problems.items():
