@@ -97,7 +97,7 @@ class VisibleOutput:
         self._file, self._is_terminal = sys.stdout, sys.stdout.isatty()
 
     def write(self, text: str) -> int:
-        """Write some text; ends of lines and tabs stay as they are."""
+        """Write a string; ends of lines and tabs stay as they are."""
         if self._is_terminal:
             parts = re.split(r"([\n\t])", text)
             text = "".join(part if part in ("\n", "\t") else visible(part) for part in parts)

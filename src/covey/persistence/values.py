@@ -206,7 +206,7 @@ def _is_json(value: Any) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Return whether a text holds no half of a surrogate pair; JSON would join two such halves to one character."""
+    """Return whether a string holds no half of a surrogate pair; JSON would join two such halves to one character."""
     try:
         text.encode()
     except UnicodeEncodeError:

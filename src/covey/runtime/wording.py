@@ -10,7 +10,7 @@ MOST_LISTED = 10
 """How many values a message lists. Ten of `LONGEST` characters fill five lines of a terminal, so that a message fits on
 its screen."""
 LONGEST = 40
-"""How many characters of a value a message shows. A label is a word as a rule, but may be a whole text by mistake."""
+"""How many characters of a value a message shows. A label is a word as a rule, but may be an article by mistake."""
 LONGEST_ERROR = 500
 """How many characters of another library's message are repeated, because it may quote a whole file."""
 
@@ -65,7 +65,7 @@ def percent(share: float) -> str:
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """Return a text with its end left out if it is longer than this.
+    """Return a string with its end left out if it is longer than this.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def one_line(
 
 
 def visible(text: str) -> str:
-    """Return a text with all characters that are not printable in Python's notation for them.
+    """Return a string with all characters that are not printable in Python's notation for them.
 
     Examples
     --------
@@ -113,7 +113,7 @@ or U+FFFF, and those that turn the direction of writing can make words read as o
 
 
 def legible(text: str) -> str:
-    """Return a text with all characters that HTML cannot hold in Python's notation for them.
+    """Return a string with all characters that HTML cannot hold in Python's notation for them.
 
     Examples
     --------

@@ -113,7 +113,7 @@ class Shared:
 
 
 class Recorder:
-    """Records the warnings that the current thread gives inside ``with recorder() as warnings``, each text once.
+    """Records the warnings that the current thread gives inside ``with recorder() as warnings``, each message once.
 
     Python can record warnings only for the whole process, while tasks may overlap in several threads of a worker. So
     recording goes on from when the first of them enters until the last one has left. The warnings of threads that have
@@ -178,7 +178,7 @@ class Outcome(NamedTuple):
     cause: bytes | None = None
     """The pickled cause of the error."""
     traceback: str = ""
-    """The traceback of the cause as text. It is empty if the error has no cause."""
+    """The traceback of the cause as a string. It is empty if the error has no cause."""
     warnings: tuple[bytes, ...] = ()
     """The warnings that the work has given, each pickled."""
 

@@ -32,7 +32,7 @@ class Constraint:
     Attributes
     ----------
     words : str
-        The text that follows "must be" in an error.
+        The words that follow "must be" in an error.
     holds : callable
         Says whether a value follows the constraint.
     cast : callable

@@ -121,7 +121,7 @@ def _compare(options: CompareOptions) -> "CompareResult":
 
 
 def fingerprint(source: Source, function: Any, *settings: Any) -> str:
-    """Return a text that differs if the data, the user's code or any setting differs.
+    """Return a string that differs if the data, the user's code or any setting differs.
 
     Records of a run that was stopped are only used again for exactly the same comparison.
     """

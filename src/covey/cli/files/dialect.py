@@ -24,7 +24,7 @@ class Dialect:
     decimal : str or None
         The character between the whole and the fraction of a number, a comma or a point.
     encoding : str or None
-        The encoding of a text.
+        The encoding of a text file.
     sheet : str or None
         The sheet of a workbook.
     numbered : bool
@@ -60,7 +60,7 @@ def decimal_in(text: str) -> str:
 
 
 def encoding_in(text: str) -> str:
-    """Return the name of an encoding of text."""
+    """Return the name of an encoding of text files."""
     try:
         TextIOWrapper(BytesIO(), encoding=text)  # refuses codecs that make bytes of bytes
     except (LookupError, ValueError) as error:

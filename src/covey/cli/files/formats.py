@@ -19,7 +19,7 @@ class FormatTraits:
     is_table : bool
         Whether columns have names. Such files are read and written block by block, others as a whole.
     is_typed : bool
-        Whether numbers differ from strings. In CSV and TSV every value is a text.
+        Whether numbers differ from strings. In CSV and TSV every value is a string.
     is_text : bool
         Whether files consist of lines of text, so that they can be packed by gzip and the like.
     is_written : bool

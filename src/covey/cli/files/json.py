@@ -153,7 +153,7 @@ def _plain(value: Any) -> Any:
 
 
 def plain_text(value: Any) -> str:
-    """Return a value for which JSON and CSV have no form as a text; of bytes these are the hexadecimal digits."""
+    """Return a value for which JSON and CSV have no form as a string; of bytes these are the hexadecimal digits."""
     return value.hex() if isinstance(value, bytes) else str(value)
 
 

@@ -162,7 +162,7 @@ def types_of(path: str, file: Any) -> dict[str, Any]:
 
 def frame_of(table: Any) -> Any:
     """Return a table of Arrow as a frame."""
-    table.validate(full=True)  # otherwise bytes that are no text would be noticed only when they are printed
+    table.validate(full=True)  # otherwise bytes that are not text would be noticed only when they are printed
     # Without pandas' own metadata, what was an index in pandas is a column like the others.
     return table.to_pandas(types_mapper=require("pandas", "cli").ArrowDtype, ignore_metadata=True)
 

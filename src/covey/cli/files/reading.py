@@ -1,6 +1,6 @@
 """Rows from files. Tables come in blocks, however long the file is; matrices without names come as one block.
 
-Nothing is interpreted on the way: values of a CSV stay the text that they are, so a code of 007 is not a 7, and a
+Nothing is interpreted on the way: values of a CSV stay the strings that they are, so a code of 007 is not a 7, and a
 column has the same type in every block. `columns.py` makes numbers of the strings.
 
 Several files can be one table. Its rows are counted through all files, in the order in which these are named.

@@ -32,7 +32,7 @@ TEXT_WRITERS: dict[Format, Callable[[Any], FrameWriter]] = {
 }
 """Tables as text; a writer is made of an open file."""
 FILE_WRITERS = {Format.parquet: ParquetWriter}
-"""Tables that are no text; a writer is made of a path, and has to be closed."""
+"""Tables that are not text; a writer is made of a path, and has to be closed."""
 MATRIX_WRITERS = {Format.npz: write_npz, Format.svmlight: write_svmlight}
 """Matrices, written as a whole."""
 

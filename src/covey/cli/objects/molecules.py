@@ -67,7 +67,7 @@ def fingerprints(smiles: Sequence[str]) -> tuple[PackedBits, NDArray[np.bool_]]:
     The others have no bits. RDKit works in as many threads as joblib's configuration allows.
     """
     chunks = [smiles[start : start + CHUNK] for start in range(0, len(smiles), CHUNK)]
-    with require("rdkit.rdBase", "chem").BlockLogs():  # it would write several lines for each text that it cannot read
+    with require("rdkit.rdBase", "chem").BlockLogs():  # it would write several lines for each string it cannot read
         parts = Executor(None).run(_fingerprints, chunks)
     bits = np.concatenate([np.empty((0, N_BITS // 8), dtype=np.uint8), *(part for part, _ in parts)])
     return PackedBits(bits), np.concatenate([np.empty(0, dtype=bool), *(readable for _, readable in parts)])

@@ -100,7 +100,7 @@ class Recipe(ABC):
     has_long_rows: ClassVar[bool] = False
     """Whether a row may hold so much that blocks must be short."""
     takes_empty: ClassVar[bool] = False
-    """Whether an empty text in a column is a value like any other."""
+    """Whether an empty string in a column is a value like any other."""
     takes_gaps: ClassVar[bool] = False
     """Whether values may be missing."""
 

@@ -47,7 +47,7 @@ logger = logging.getLogger("covey")
 ID = "id"
 """The column of the objects' names in what is written, and in the table of --labels."""
 MOST_PAIRS = 200_000
-"""The most pairs of a block. Names that repeat within a block are looked up once, and the texts of a block of twelve
+"""The most pairs of a block. Names that repeat within a block are looked up once, and the strings of a block of twelve
 columns take some 150 MB."""
 M8 = "query,target,fident,alnlen,mismatch,gapopen,qstart,qend,tstart,tend,evalue,bits"
 """The columns of an .m8 file, which has no header, by the names that MMseqs2 gives them. BLAST writes the same ones."""

@@ -414,7 +414,7 @@ class RowCollection(Collection):
 
 
 def _check_columns(X: Any) -> None:
-    """Refuse text and dates.
+    """Refuse strings and dates.
 
     The error says what a similarity of rows needs, where scikit-learn would only say that a string is not a float.
     """
