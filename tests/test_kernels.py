@@ -403,7 +403,7 @@ CASES = {
 }
 
 ROUNDED = {admm.advance, *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__)}
-"""Kernels that add rounded numbers in whatever order the compiler chooses, or take exponentials, which the compiler and
+"""Kernels that add rounded numbers in any order the compiler chooses, or take exponentials, which the compiler and
 NumPy round differently; the others add exact ones here."""
 
 

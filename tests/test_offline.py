@@ -1,4 +1,4 @@
-"""covey contacts nobody, unless a loader was asked to download.
+"""covey makes no connection, unless a loader was asked to download.
 
 Dask is another matter: its processes talk to each other through sockets, to the addresses that the user's client names.
 """

@@ -58,7 +58,7 @@ def test_everyone_is_covered_after_every_iteration(n, seed, symmetric, delta):
 
 
 def test_one_asks_for_no_more_pairs_than_the_pseudo_code(monkeypatch):
-    """One shot compares each object with those that represent when its turn comes, and with nobody else."""
+    """One shot compares each object with those that represent when its turn comes, and with no others."""
     values = eighths(60, 3, True)
     counted = Counted(values)
     selector = covey.DeltaMedoids(0.75, similarity=counted, one_shot=True).fit(list(range(60)))

@@ -1,4 +1,4 @@
-"""A journal gives back what was written, whatever stopped the writer, and refuses what it cannot be sure of."""
+"""A journal gives back what was written, no matter what stopped the writer, and refuses what it cannot be sure of."""
 
 import multiprocessing
 import os

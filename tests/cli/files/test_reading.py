@@ -1,4 +1,4 @@
-"""Readers of tables and arrays: whatever is wrong with a file, one error names it, and little memory is spent on it."""
+"""Readers of tables and arrays: for any fault of a file one error names it, and little memory is spent on it."""
 
 import gzip
 import json

@@ -118,8 +118,6 @@ class Rows(ABC):
 
 
 class DenseRows(Rows):
-    """Rows of an array."""
-
     hubs = False
     exact_up_to = 10_000
     """Beyond this the cost of all pairs, which grows with the square of the number, exceeds that of NN-Descent. A
