@@ -106,7 +106,7 @@ def test_a_damaged_npy_file_is_refused_by_name(folder):
     content = Path("x.npy").read_bytes()
     for damaged in (content[:-1], content + b"0", content[:50], b"", b"\x93NUMPY\x09\x09" + content[8:]):
         Path("x.npy").write_bytes(damaged)
-        with pytest.raises(FileFormatError, match=r"^x\.npy (is no \.npy file, or damaged|declares)"):
+        with pytest.raises(FileFormatError, match=r"^x\.npy (is not an \.npy file, or damaged|declares)"):
             read("x.npy")
 
 
