@@ -29,6 +29,13 @@ ROWS = np.random.default_rng(0).normal(size=(120, 4))
 LABELS = np.repeat(["a", "b"], [80, 40])
 
 
+def test_what_works_in_one_process_names_the_way_there():
+    with pytest.raises(TypeError, match=r"covey\.dask\.NearestPrototypeClassifier, whose method to_local\(\)"):
+        covey.NearestPrototypeClassifier(covey.dask.CRS(2)).fit(ROWS, LABELS)
+    with pytest.raises(TypeError, match=r"works on a Dask cluster; pass a covey\.CRS"):
+        covey.Sharpened(covey.dask.CRS(2)).fit(ROWS, LABELS)
+
+
 def in_parts(X, n=40):
     return da.from_array(X, chunks=(n, *X.shape[1:]))
 

@@ -12,16 +12,18 @@ A custom selector is a subclass of `Selector` that defines `select`. A selector 
 `_select` does what `select` does as a part of a fit, and `_finish` makes the prototypes of all clusters final. One that
 looks at all clusters together defines `_select_all`, which calls these two otherwise.
 
-Each fit succeeds as a whole or changes nothing, and takes a prepared collection as X.
+Each fit succeeds as a whole or changes nothing. An estimator with a selector inside fits it by `_fit_collection`, so
+that what is prepared is not prepared again.
 """
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import closing, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -83,15 +85,15 @@ def whole_or_nothing(fit: Method) -> Method:
     return cast(Method, fit_whole)
 
 
-def takes_collection(fit: Method) -> Method:
-    """Decorate a `fit` that takes a prepared `Collection` as X, so that what is prepared is not prepared again."""
-    fit.takes_collection = True  # type: ignore[attr-defined]
-    return fit
+class Prepared(NamedTuple):
+    """What an outer estimator has prepared for the fit of a selector inside it: its X under this similarity."""
+
+    selector: "Selector"
+    similarity: Any
+    collection: Collection
 
 
-def fits_collection(selector: Any) -> bool:
-    """Say whether the `fit` of a selector takes a collection. Another one expects X as the user has passed it."""
-    return getattr(getattr(type(selector), "fit", None), "takes_collection", False) is True
+_prepared: ContextVar[Prepared | None] = ContextVar("covey prepared", default=None)
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,6 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """The class of what `_select` returns as details, if it does. A checkpoint calls its method `checked`."""
     similarity: Any = "cosine"
 
-    @takes_collection
     @whole_or_nothing
     @with_callbacks
     def fit(self, X: Objects | Collection, y: Labels | None = None) -> Self:
@@ -196,10 +197,23 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         """
         return self._fit(X, y)
 
+    def _fit_collection(self, collection: Collection, y: Labels | None, fit_params: Mapping[str, Any]) -> Self:
+        """Fit to a collection that an outer estimator has prepared.
+
+        A subclass may override `fit`, so this calls it with X as the user has passed it. If that X arrives at `_fit`,
+        the collection takes its place, with its run and its cache of pairs. Another X, or the X under another
+        similarity, is prepared there.
+        """
+        token = _prepared.set(Prepared(self, self.similarity, collection))
+        try:
+            return self.fit(collection.given, y, **fit_params)
+        finally:
+            _prepared.reset(token)
+
     def _fit(self, X: Objects | Collection, y: Labels | None, **asked: Any) -> Self:
         """Fit, asked for what `Request.of` takes."""
         self._validate_params()
-        collection = collect(X, resolve(self.similarity), self)
+        collection = collect(self._prepared_for(X), resolve(self.similarity), self)
         request = Request.of(len(collection), **asked)
         with collection.open_run(**self._precautions()) as collection:
             rng = check_random_state(collection.run.seed(getattr(self, "random_state", None)))
@@ -211,6 +225,13 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         self.n_evaluations_ = selection.n_evaluations
         self.scan_rate_ = self.n_evaluations_ / max(selection.n_pairs, 1)
         return self
+
+    def _prepared_for(self, X: Objects | Collection) -> Objects | Collection:
+        """Return the collection of this X, if an outer estimator has prepared it for the present fit, or X itself."""
+        prepared = _prepared.get()
+        if prepared is None or prepared.selector is not self or prepared.similarity is not self.similarity:
+            return X
+        return prepared.collection if prepared.collection.given is X else X
 
     def _select_all(
         self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request

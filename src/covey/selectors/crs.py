@@ -16,7 +16,7 @@ from covey.graph.threshold import edges_and_mean
 from covey.prototype import Prototype
 from covey.runtime.callbacks import with_callbacks
 from covey.runtime.parameters import WHOLE, Interval
-from covey.selectors.base import Selector, takes_collection, whole_or_nothing
+from covey.selectors.base import Selector, whole_or_nothing
 from covey.selectors.budget import Ranking, best_of
 from covey.selectors.cluster import Cluster, Selected
 from covey.selectors.request import Request
@@ -220,7 +220,6 @@ class CRS(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @takes_collection
     @whole_or_nothing
     @with_callbacks
     def fit(

@@ -28,7 +28,7 @@ from covey.prototype import Prototype
 from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.parameters import WHOLE, Interval, generator
 from covey.runtime.progress import Bar, progress
-from covey.selectors.base import Selection, Selector, fits_collection, takes_collection, whole_or_nothing
+from covey.selectors.base import Selection, Selector, whole_or_nothing
 from covey.selectors.budget import warn_if_fewer
 from covey.selectors.cluster import Cluster
 from covey.selectors.crs import CRS
@@ -236,7 +236,6 @@ class Sharpened(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @takes_collection
     @whole_or_nothing
     @with_callbacks
     def fit(
@@ -290,6 +289,14 @@ class Sharpened(Selector):
         own = {"sample_weight": sample_weight, "include": include}
         own = {name: value for name, value in own.items() if value is not None}
         return self._fit(X, y, size=self.size, inner_fit_params=self._inner_fit_params(own, fit_params), **own)
+
+    def _validate_params(self) -> None:
+        if hasattr(self.selector, "to_local"):
+            raise TypeError(
+                "selector must work in this process, got one that works on a Dask cluster; pass a covey.CRS, as only "
+                "one process can compare all classes."
+            )
+        super()._validate_params()
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets what is passed to `fit` beside X and y: this selector, and the one inside it as it requests.
@@ -361,10 +368,9 @@ class Sharpened(Selector):
         if "random_state" in inner.get_params() and inner.get_params()["random_state"] is None:
             inner.set_params(random_state=rng.randint(2**31 - 1))
         with tasks(self, 1, collection.given, y) as callbacks, callbacks.part("selector", inner):
-            if not fits_collection(inner) and "checkpoint" in inner.get_params():
-                inner.set_params(checkpoint=None)  # this fit uses it
-            X = known if fits_collection(inner) else collection.given
-            self.selector_ = inner.fit(X, y, **request.inner_fit_params)
+            files = {name: value for name, value in inner.get_params(deep=False).items() if name == "checkpoint"}
+            inner.set_params(**dict.fromkeys(files))  # this fit holds the file open
+            self.selector_ = inner._fit_collection(known, y, request.inner_fit_params).set_params(**files)
         chosen = objects.start(inner)
         start = np.union1d(chosen, objects.included)
         size = min(start.size if asked is None else asked, objects.rows.size)
