@@ -28,7 +28,7 @@ from covey.prototype import Prototype
 from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.parameters import WHOLE, Interval, generator
 from covey.runtime.progress import Bar, progress
-from covey.selectors.base import Selection, Selector, whole_or_nothing
+from covey.selectors.base import Selection, Selector, run_options, whole_or_nothing
 from covey.selectors.budget import warn_if_fewer
 from covey.selectors.cluster import Cluster
 from covey.selectors.crs import CRS
@@ -288,7 +288,8 @@ class Sharpened(Selector):
         self._validate_params()
         own = {"sample_weight": sample_weight, "include": include}
         own = {name: value for name, value in own.items() if value is not None}
-        return self._fit(X, y, size=self.size, inner_fit_params=self._inner_fit_params(own, fit_params), **own)
+        passed = self._inner_fit_params(own, fit_params)
+        return self._fit(X, y, self._run_options(), size=self.size, inner_fit_params=passed, **own)
 
     def _validate_params(self) -> None:
         if hasattr(self.selector, "to_local"):
@@ -313,10 +314,10 @@ class Sharpened(Selector):
         """The similarity of the inner selector."""
         return getattr(self.selector, "similarity", "cosine")
 
-    def _precautions(self) -> dict[str, Any]:
-        """Return our precautions; where one is unset, use that of the inner selector."""
+    def _run_options(self) -> dict[str, Any]:
+        """Return the options of the run; where ours is unset, that of the inner selector."""
         left_open = {"checkpoint": None, "on_error": "raise", "timeout": None}
-        own = super()._precautions()
+        own = run_options(self)
         inner = {name: getattr(self.selector, name, value) for name, value in left_open.items()}
         return {name: inner[name] if value == left_open[name] else value for name, value in own.items()}
 
@@ -385,7 +386,7 @@ class Sharpened(Selector):
         else:
             warn_if_fewer(asked or size, size, "equal objects of a class count once")
             if self._exceeds(size) or min(size, chosen.size) < objects.rows.size:
-                return self._sharpen(objects, chosen, start, size, generator(rng), request)
+                return self._sharpen(objects, chosen, start, size, generator(rng))
         return Selection(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
 
     def _exceeds(self, size: int) -> bool:
@@ -399,7 +400,6 @@ class Sharpened(Selector):
         start: Positions,
         size: int,
         rng: np.random.Generator,
-        request: Request,
     ) -> Selection:
         """Exchange the representatives to start with until this hardly helps any more.
 
@@ -429,7 +429,7 @@ class Sharpened(Selector):
         self.sharpened_ = self._exceeds(size) or not np.array_equal(representatives.indices, chosen)
         made = list(self.selector_.prototypes_.values())
         if self.sharpened_:
-            made = request.in_given_units(objects.prototypes(representatives, self.selector_))
+            made = objects.prototypes(representatives, self.selector_)
         n_evaluations = n_before + representatives.n_evaluations
         if space.cheap or space.screened:  # pairs are computed again there, but each of them counts at most once
             n_evaluations = min(n_evaluations, space.n_pairs)
