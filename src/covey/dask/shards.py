@@ -17,7 +17,7 @@ import numpy as np
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.coverage import shards as coverage
 from covey.coverage.shards import CoverShard, Facts, Piece, covered_by
-from covey.dask.engine import cancellable
+from covey.dask.task import cancellable
 from covey.graph.build import Method, choose_method, graph_and_mean
 from covey.graph.descent import NNDescent
 from covey.graph.exact import nearest_across

@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator
 
 from covey.arrays import Floats, Positions
 from covey.classifier import Explanation
-from covey.dask.engine import cancellable
 from covey.dask.shards import Shard
+from covey.dask.task import cancellable
 from covey.prototype import Prototype
 from covey.rejection import Matches, calibrated_bars, nearest_two
 from covey.runtime.memory import Sized

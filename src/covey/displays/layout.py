@@ -117,8 +117,7 @@ def distances_of(graph: NeighborGraph) -> sp.csr_array:
     """
     n, k = graph.indices.shape
     every, i, j = np.arange(n), np.repeat(np.arange(n), k), graph.indices.ravel()
-    similarities = graph.similarities / 2  # the difference of two may have no float
-    distances = (similarities.max() - similarities).ravel()
+    distances = (graph.similarities.max() - graph.similarities).ravel()
     distances /= distances.max() or 1.0  # t-SNE squares them in single precision, so they must not be huge
     rows, columns = np.concatenate([every, i, j]), np.concatenate([every, j, i])
     values = np.concatenate([np.full(n, -1.0), distances, distances])  # -1 puts the object itself before its duplicates

@@ -102,8 +102,7 @@ def _steps(similarities: Floats) -> tuple[Positions, tuple[float, float]]:
     """Return similarities as steps between the lowest and the highest one, and these two."""
     known = similarities[~np.isnan(similarities)]
     lowest, highest = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-    half = highest / 2 - lowest / 2  # the whole difference may have no float
-    shares = (np.nan_to_num(similarities, nan=lowest) / 2 - lowest / 2) / (half or 1.0)
+    shares = (np.nan_to_num(similarities, nan=lowest) - lowest) / (highest - lowest or 1.0)
     return np.rint(shares * FINEST).astype(np.intp), (lowest, highest)
 
 

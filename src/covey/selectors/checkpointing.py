@@ -29,9 +29,8 @@ Select = Callable[[Cluster, np.random.Generator, Request], ClusterResult]
 def checkpoint_of_clusters(
     selector: Any, collection: Collection, groups: LabelledClusters, request: Request
 ) -> Checkpoint | None:
-    """Return the checkpoint if it keeps finished clusters. Refuse one that has those of another run."""
-    requests = [request.about(*group) for group in groups]  # refuses wrong weights before any cluster is worked on
-    given = [{name: value for name, value in about.items() if value is not None} for about in requests]
+    """Return the checkpoint of a run if it keeps finished clusters. Refuse one that has those of another run."""
+    given = [{name: value for name, value in request.about(*group).items() if value is not None} for group in groups]
     parameters = {"selector": type(selector).__name__, **selector.get_params()}
     rows = {"sample_weight or include": [*filter(None, given)]}
     return collection.finished_parts(parameters, y=groups, **rows)

@@ -16,7 +16,7 @@ from covey.graph.threshold import edges_and_mean
 from covey.prototype import Prototype
 from covey.runtime.callbacks import with_callbacks
 from covey.runtime.parameters import WHOLE, Interval
-from covey.selectors.base import Selector, takes_collection, whole_or_nothing
+from covey.selectors.base import Selector, run_options, whole_or_nothing
 from covey.selectors.budget import Ranking, best_of
 from covey.selectors.cluster import Cluster, ClusterResult
 from covey.selectors.request import Request
@@ -220,7 +220,6 @@ class CRS(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @takes_collection
     @whole_or_nothing
     @with_callbacks
     def fit(
@@ -242,8 +241,9 @@ class CRS(Selector):
             whose values can be sorted and be keys of a dict: numbers, strings, dates, or tuples of these.
         sample_weight : sequence of numbers, optional
             How much it matters that each object is covered: its weight counts in the gains and in the coverage. By
-            default each counts 1. Only the ratios of weights matter for what is selected. An object of weight 0 need
-            not be covered, and is selected only if it covers others. The homogeneity does not depend on weights.
+            default each counts 1. Only the ratios of weights matter for what is selected; the largest must lie between
+            1e-150 and 1e150. An object of weight 0 need not be covered, and is selected only if it covers others. The
+            homogeneity does not depend on weights.
         include : sequence of int, or mask, optional
             Rows of X that must be representatives. They are picked first. Of several equal rows the first is enough.
             Inside of a search or cross-validation only a mask will do, because this is cut along with X. Row numbers
@@ -265,12 +265,11 @@ class CRS(Selector):
         >>> covey.CRS(2).fit(X, sample_weight=[1, 1, 0, 0, 0]).sample_indices_
         array([0])
         """
-        return self._fit(X, y, sample_weight=sample_weight, include=include, **self._asked())
+        return self._fit(X, y, run_options(self), sample_weight=sample_weight, include=include, **self._asked())
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        self._validate_params()
-        # The cluster brings its weights and the rows to include. A graph may have more rows than the cluster.
-        request = Request.of(cluster.members.size, **{**self._asked(), "graph": None})
+        request = self._request_in(cluster, **{**self._asked(), "graph": None})
+        # A graph may have more rows than the cluster.
         given = None if isinstance(self.graph, Method) else given_edges(self.graph)
         last = int(cluster.members[-1])
         if given is not None and given.shape[0] <= last:
@@ -278,7 +277,7 @@ class CRS(Selector):
                 f"graph must have one row for each object of X, got {given.shape[0]}, but row {last} of X is in the "
                 "cluster; make it from the same X."
             )
-        return self._select(cluster, rng, replace(request, given=given).sized_for([cluster])).prototype
+        return self._select(cluster, rng, replace(request, graph=given)).prototype
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -307,10 +306,10 @@ class CRS(Selector):
         prototypes = [one.prototype for one in selected]
         if request.size is not None:
             prototypes = best_of(prototypes, [one.details for one in selected], request)
-        return request.in_given_units(prototypes)
+        return prototypes
 
     def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
-        graph, homogeneity = self._graph(cluster, rng, request.given)
+        graph, homogeneity = self._graph(cluster, rng, request.graph)
         size = request.size
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
         covered = cover(

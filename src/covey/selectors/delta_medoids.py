@@ -263,8 +263,7 @@ class DeltaMedoids(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        self._validate_params()
-        return self._select(cluster, rng, Request.of(cluster.members.size)).prototype
+        return self._select(cluster, rng, self._request_in(cluster)).prototype
 
     def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
         space, multiplicity = cluster.space, cluster.multiplicity

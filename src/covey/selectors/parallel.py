@@ -112,7 +112,7 @@ def _select_after_all(
     selector: Any, cluster: Cluster, rng: np.random.Generator, request: Request, error: UnsendableError
 ) -> ClusterResult:
     """Select in a cluster that could not be sent, in this process alone."""
-    warn_unsendable(cluster.whole.similarity, error)
+    warn_unsendable(cluster.whole.run, cluster.whole.similarity, error)
     return _select_here(selector, cluster, rng, request)
 
 

@@ -16,7 +16,10 @@ There are two stores. They differ in what is counted:
   what is looked up counts as evaluated. So a run that goes on gives the answer, and counts the evaluations, of one that
   nothing has disturbed. The checkpoint counts how many of them were saved.
 
-What covey computes itself is not cached: computing it again takes less time than looking it up.
+What covey computes itself is not cached: computing it again takes less time than looking it up. One selector keeps
+pairs apart from this, under any similarity: `selectors/delta_medoids.py` asks for most pairs of a cluster many times,
+and a dense array of 8 bytes a pair answers that without keys. It asks the space of the cluster for missing pairs, which
+may be one of this module.
 """
 
 from collections.abc import Iterator, Sequence

@@ -313,6 +313,11 @@ class RenumberedSpace(WrappedSpace):
         return self._space._evaluate(self._order[i], self._order[j])
 
 
+def unordered_codes(i: Indices, j: Indices, n: int) -> Integers:
+    """Return a number for each pair of n objects, which is the same for both orders of a pair and no other pair."""
+    return np.minimum(i, j).astype(np.int64) * n + np.maximum(i, j)
+
+
 def draw_pairs(n: int, size: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
     """Draw `size` different unordered pairs of n objects uniformly.
 

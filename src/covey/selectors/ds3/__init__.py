@@ -260,8 +260,7 @@ class DS3(Selector):
             raise ValueError("p must be inf with a budget, got 2; pass alpha for the regularised form.")
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        self._validate_params()
-        return self._select(cluster, rng, Request.of(cluster.members.size)).prototype
+        return self._select(cluster, rng, self._request_in(cluster)).prototype
 
     def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
         costs, homogeneity = dissimilarities(cluster.space, cluster.multiplicity, 4 if self.p == np.inf else 24)
@@ -372,7 +371,7 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
         totals += [total_of(similarities, multiplicity[x] * multiplicity[r])] * (2 if space.symmetric else 1)
         if start == 0:
             origin = largest
-        short = origin / 2 - similarities / 2  # the difference itself may have no float
+        short = origin - similarities
         scale = scale or float(np.abs(short).max(initial=0.0))
         if scale:
             short /= scale
@@ -380,7 +379,7 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
         if space.symmetric:
             costs[x, r] = short
     if scale:
-        costs += np.float32((largest / 2 - origin / 2) / scale)
+        costs += np.float32((largest - origin) / scale)
     np.maximum(costs, 0, out=costs)  # rounding may have made some costs negative
     np.fill_diagonal(costs, 0)
     if costs.any():

@@ -25,7 +25,7 @@ from covey.runtime.executor import reaches_other_machines
 from covey.runtime.interruptible import Steps
 from covey.runtime.workers import LOST, Outcome, Shared, UnsendableError, attempt, has_arrived
 from covey.similarity.calls.callers import CalledPart, Caller, answer
-from covey.similarity.calls.failures import Topic
+from covey.similarity.run import Run
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
@@ -36,14 +36,12 @@ BATCH_SECONDS = 0.1
 """How many seconds a worker computes before it answers. Longer batches would make the progress bar jump, and shorter
 ones would be sent more often."""
 
-_unsendable = Topic()
-
 
 class Pool:
-    """Lets several processes work for a caller."""
+    """Lets several processes work for a caller in a run."""
 
-    def __init__(self, n_jobs: int | None) -> None:
-        self._n_jobs = n_jobs
+    def __init__(self, n_jobs: int | None, run: Run) -> None:
+        self._n_jobs, self._run = n_jobs, run
         self._steps: Steps | None = None
         self._shared: Shared | None = None
 
@@ -72,7 +70,7 @@ class Pool:
                 n_done = start + part[0].size
         except UnsendableError as error:
             self._n_jobs = 1
-            warn_unsendable(caller.similarity, error)
+            warn_unsendable(self._run, caller.similarity, error)
             yield from self._here(caller, i, j, n_done)
         except BaseException:
             self._shared = None  # removes its file now, and not together with the pool
@@ -143,10 +141,10 @@ def placed(caller: Caller, i: Indices, j: Indices, pairs: slice) -> Iterator[tup
         yield pairs.start, part
 
 
-def warn_unsendable(similarity: Any, error: UnsendableError) -> None:
-    """Warn once for each similarity that it cannot be sent."""
-    _unsendable.warn(
-        similarity,
+def warn_unsendable(run: Run, similarity: Any, error: UnsendableError) -> None:
+    """Warn once in a run that its similarity cannot be sent."""
+    run.warn_once(
+        "unsendable",
         UnpicklableSimilarityWarning,
         f"{similarity!r} or its objects cannot be sent to other processes, so that one process computes all of it; "
         f"define what it uses at the top of a module, or pass n_jobs=1. The reason was {error}.",

@@ -46,7 +46,7 @@ class FunctionSpace(Space):
         if run.timeout is not None:
             self._pool: Pool | TimedPool = TimedPool(n_jobs, run.timeout)
         else:
-            self._pool = Pool(1 if compiled else n_jobs)
+            self._pool = Pool(1 if compiled else n_jobs, run)
         self._steps = Steps()
 
     def with_itself(self) -> Floats:
