@@ -7,7 +7,7 @@ from covey.cli.files.block import STANDARD
 from covey.cli.files.formats import Format
 from covey.cli.files.paths import check_model
 from covey.cli.options import OBJECTS, ManyFiles, Output, Replacing, Running, finite
-from covey.cli.rules import DIALECT, INPUT_RULES, Rule
+from covey.cli.rules import DIALECT, FILE_RULES, INPUT_RULES, Rule
 from covey.cli.similarity_option import OWN, check_function_file, similarity_in
 from covey.cli.typer_dataclasses import option
 
@@ -95,4 +95,5 @@ RULES: tuple[Rule[ClassifyOptions], ...] = (
         lambda o: o.format is not None and not o.format.traits.is_table,
         "--keep is for columns with names, and {o.path} has none; leave it out.",
     ),
+    *FILE_RULES,
 )

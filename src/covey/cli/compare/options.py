@@ -9,7 +9,7 @@ from covey.cli.files.block import STANDARD
 from covey.cli.files.dialect import listed
 from covey.cli.files.paths import names_one_file_twice
 from covey.cli.options import Replacing, Running, Source, at_least_one
-from covey.cli.rules import SOURCE_RULES, Rule
+from covey.cli.rules import SOURCE_RULES, STYLE_RULES, Rule
 from covey.cli.typer_dataclasses import option
 
 TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")
@@ -109,4 +109,5 @@ RULES: tuple[Rule[CompareOptions], ...] = (
         lambda o: STANDARD in o.outputs or names_one_file_twice(o.outputs),
         "--html, --csv and --json must be different files.",
     ),
+    *STYLE_RULES,
 )
