@@ -204,7 +204,7 @@ def test_options_about_reading_that_make_no_sense_are_refused(run):
         ("t.csv", "--decimal", ",", "--delimiter", ","): "--delimiter and --decimal must be different characters",
         ("t.csv", "--encoding", "utf-99"): "--encoding must be the name of an encoding, such as utf-8",
         ("t.csv", "--encoding", "base64"): "--encoding must be the name of an encoding, such as utf-8",
-        ("t.csv", "--sheet", "Data"): "t.csv: --sheet says nothing about csv files; leave out --sheet",
+        ("t.csv", "--sheet", "Data"): "--sheet says nothing about csv files; leave it out",
         ("t.parquet", "--encoding", "utf-8"): "--encoding says nothing about parquet files",
         ("t.parquet", "--decimal", ","): "--decimal says nothing about parquet files",
         ("conn.log", "--hosts", "--delimiter", ";"): "leave out other options about columns",

@@ -1,4 +1,4 @@
-"""Every color of covey's drawings and pages. A change of a color belongs here, and nowhere else.
+"""Every color of covey's drawings and pages. Only the summary in a notebook (`notebook.py`) has colors of its own.
 
 Drawings are made by matplotlib, which also takes "0.6" for a gray of 60 % white. Pages use the names below as CSS
 variables: a template's `var(--chosen)` is the color called "chosen" here. A color of a page is a pair: the first is

@@ -74,13 +74,14 @@ class Images:
         """Return one of the images as a data address."""
         return png_address(self.pixels(row))
 
-    def addresses(self, rows: Iterable[int], most_bytes: int = MOST_BYTES) -> list[str]:
+    def addresses(self, rows: Iterable[int]) -> list[str]:
         """Return the images of the first of these rows, as many as take no more bytes than allowed."""
         found: list[str] = []
+        n_bytes = 0
         for row in rows:
             found.append(self.address(row))
-            most_bytes -= len(found[-1])
-            if most_bytes < 0:
+            n_bytes += len(found[-1])
+            if n_bytes > MOST_BYTES:
                 return found[:-1]
         return found
 

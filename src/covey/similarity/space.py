@@ -2,7 +2,8 @@
 
 All later stages (graphs, coverage, classification) know indices and no data. They ask a `Space` to `score` pairs that
 are given by two index arrays, i on the left side and j on the right. In a cluster both sides are the same objects. In a
-classifier they are queries and representatives. Evaluations are counted here and nowhere else.
+classifier they are queries and representatives. A space counts its evaluations in its `Evaluations` (`run.py`), and
+nothing else does.
 
 Some spaces can be screened: they also give `estimates` of whole blocks, mostly by matrix products. Estimates only
 decide which pairs are worth scoring. The scores themselves come from `score`, so that they do not depend on the block

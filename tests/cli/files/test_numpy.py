@@ -118,7 +118,7 @@ def test_what_npy_files_cannot_hold_is_said(run):
         ("--label", "y.npy"): "the labels in y.npy must have one value for each of 6 rows, the shape is (5,)",
         ("--label", "absent.npy"): "absent.npy: no such file",
         ("-o", "few.npy"): "npy files are read, but not written",
-        ("--features", "a"): "x.npy has no named columns",
+        ("--features", "a"): "--features is for columns with names, and x.npy has none",
     }.items():
         code, _, err = run("select", "x.npy", "-f", *(() if "-o" in options else ("-o", "few.npz")), *options)
         assert code in (1, 2)

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from covey.cli.files.dialect import Dialect
-from covey.cli.files.reading import blocks, read
+from covey.cli.files.reading import read
 from covey.exceptions import FileFormatError
 from covey.storage.compression import PACKED, open_packed
 from covey.storage.limits import FREE, MOST_RATIO
@@ -167,11 +166,12 @@ def test_a_packed_file_may_unpack_to_what_its_size_justifies(folder):
     assert len(read("t.csv.gz")) == 20_000
 
 
-def test_options_that_a_file_would_ignore_are_refused(folder):
+def test_options_that_a_file_would_ignore_are_refused(run):
     np.savez("x.npz", X=np.ones((2, 2)))
-    for reader in (read, lambda path, dialect: list(blocks(path, dialect=dialect))):
-        with pytest.raises(ValueError, match="leave out --columns"):
-            reader("x.npz", dialect=Dialect(["a"]))
+    Path("m").touch()
+    for command in (("select", "x.npz"), ("classify", "x.npz", "-m", "m"), ("compare", "x.npz")):
+        code, _, err = run(*command, "--columns", "a")
+        assert (code, "--columns says nothing about npz files; leave it out." in one_line(err)) == (2, True)
 
 
 def test_damaged_files_are_read_or_refused_by_name():

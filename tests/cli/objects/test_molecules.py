@@ -155,7 +155,7 @@ def test_a_matrix_has_no_column_of_molecules(run):
     np.savez("m.npz", X=np.eye(4))
     code, _, err = run("select", "m.npz", "--smiles", "mol")
     assert code == 2
-    assert "has no named columns" in one_line(err)
+    assert "--smiles is for columns with names, and m.npz has none" in one_line(err)
     table().to_csv("m.csv", index=False)
     code, _, err = run("select", "m.csv", "--smiles", "smiles")
     assert code == 1

@@ -310,7 +310,7 @@ def test_what_cannot_be_done_on_a_cluster_is_refused_before_the_work(run, parts)
     for data, message in {
         ("iris.csv",): "only Parquet files can be read by --dask",
         ("-",): "only Parquet files can be read by --dask",
-        ("part-0.parquet", "iris.csv"): "got iris.csv",
+        ("part-0.parquet", "iris.csv"): "must have the same format, got part-0.parquet (parquet) and iris.csv (csv)",
     }.items():
         code, _, err = run("select", *data, *nowhere, "-o", "few.csv")
         assert (code, message in one_line(err)) == (2, True)

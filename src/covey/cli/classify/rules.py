@@ -3,7 +3,7 @@
 from covey.cli.classify.options import ClassifyOptions
 from covey.cli.files.block import STANDARD
 from covey.cli.files.formats import Format
-from covey.cli.rules import DIALECT, INPUT_RULES, Rule
+from covey.cli.rules import DIALECT, FILE_RULES, INPUT_RULES, Rule
 
 RULES: tuple[Rule[ClassifyOptions], ...] = (
     Rule(
@@ -28,4 +28,5 @@ RULES: tuple[Rule[ClassifyOptions], ...] = (
         lambda o: o.format is not None and not o.format.traits.is_table,
         "--keep is for columns with names, and {o.path} has none; leave it out.",
     ),
+    *FILE_RULES,
 )

@@ -3,7 +3,7 @@
 from covey.cli.compare.options import CompareOptions
 from covey.cli.files.block import STANDARD
 from covey.cli.files.paths import names_one_file_twice
-from covey.cli.rules import SOURCE_RULES, Rule
+from covey.cli.rules import SOURCE_RULES, STYLE_RULES, Rule
 
 RULES: tuple[Rule[CompareOptions], ...] = (
     *SOURCE_RULES,
@@ -18,4 +18,5 @@ RULES: tuple[Rule[CompareOptions], ...] = (
         lambda o: STANDARD in o.outputs or names_one_file_twice(o.outputs),
         "--html, --csv and --json must be different files.",
     ),
+    *STYLE_RULES,
 )

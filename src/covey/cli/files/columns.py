@@ -21,7 +21,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.dialect import listed
 from covey.runtime.libraries import require
@@ -327,7 +326,7 @@ def strings_missing(block: Block, name: str, *, empty: bool) -> NDArray[np.bool_
 def column_sums(block: Block, columns: Sequence[str]) -> NDArray[np.float64]:
     """Return the sum of the numbers in each column, and how many there are. Such pairs of the parts of a table add."""
     if sp.issparse(block.matrix):
-        raise MisuseError("--missing mean is not for sparse matrices; pass --missing drop instead.")
+        raise ValueError("--missing mean is not for sparse matrices; pass --missing drop instead.")
     values = np.asarray(block.matrix, dtype=np.float64) if block.frame is None else _values(block, columns)
     there = np.isfinite(values)
     return np.stack([values.sum(axis=0, where=there), there.sum(axis=0)])

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
@@ -37,10 +37,6 @@ class Dialect:
     encoding: str | None = None
     sheet: str | None = None
     numbered: bool = False
-
-    def given(self) -> list[str]:
-        """Return the names of what the user has said."""
-        return [field.name for field in fields(self) if getattr(self, field.name)]
 
 
 def delimiter_in(text: str) -> str:

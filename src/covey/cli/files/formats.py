@@ -25,7 +25,7 @@ class FormatTraits:
     is_written : bool
         Whether covey writes such files, too.
     options : tuple of str
-        What of a `Dialect` says something about such files.
+        What of a `Dialect` a user may say about such files.
     verdict : str
         What is said about a file that cannot be read.
     """
@@ -44,8 +44,8 @@ class Format(StrEnum):
 
     traits: FormatTraits
 
-    csv = "csv", FormatTraits((".csv",), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
-    tsv = "tsv", FormatTraits((".tsv", ".m8"), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
+    csv = "csv", FormatTraits((".csv",), options=("columns", "delimiter", "decimal", "encoding"))
+    tsv = "tsv", FormatTraits((".tsv", ".m8"), options=("columns", "delimiter", "decimal", "encoding"))
     jsonl = "jsonl", FormatTraits((".jsonl", ".ndjson"), is_typed=True, options=("encoding",))
     json = "json", FormatTraits((".json",), is_typed=True, is_written=False, options=("columns", "encoding"))
     xlsx = (

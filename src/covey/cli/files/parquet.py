@@ -27,10 +27,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from covey.cli.errors import MisuseError
-from covey.cli.files.block import STANDARD, Block, name_of
+from covey.cli.files.block import Block, name_of
 from covey.cli.files.columns import top_of
-from covey.cli.files.formats import Format, format_of
+from covey.cli.files.formats import Format
 from covey.cli.files.input import BYTES_OF_CELL, ReadOptions, as_file, check_exists, check_names
 from covey.exceptions import FileFormatError
 from covey.runtime.file_errors import format_errors_of
@@ -286,13 +285,11 @@ class RowGroupPart:
         return Block(self.path, self.first, frame=frame[names])
 
 
-def parts_of(paths: Sequence[str], form: str | None = None) -> list[RowGroupPart]:
+def parts_of(paths: Sequence[str]) -> list[RowGroupPart]:
     """Return the parts of a table that consists of these Parquet files, in this order. No row is read."""
     first: tuple[str, dict[str, Any]] | None = None
     parts: list[RowGroupPart] = []
     for path in paths:
-        if path == STANDARD or format_of(path, form) is not Format.parquet:
-            raise MisuseError(f"only Parquet files can be read by --dask, got {path}; leave out --dask.")
         check_exists(path)
         with format_errors_of(path, Format.parquet.traits.verdict), _opened(path) as file:
             types = types_of(path, file)

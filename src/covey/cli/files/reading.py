@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.cli.errors import MisuseError
-from covey.cli.files.block import STANDARD, Block, name_of
+from covey.cli.files.block import Block, name_of
 from covey.cli.files.csv import read_delimited
 from covey.cli.files.dialect import Dialect
 from covey.cli.files.excel import read_xlsx
@@ -100,8 +99,6 @@ def blocks(
     """
     paths = [path, *more]
     kinds = [format_of(name, form) for name in paths]
-    _check_one_table(paths, kinds)
-    _check_dialect(path, kinds[0], dialect)
     options = ReadOptions(labels, base, MOST_ROWS if most_rows is None else most_rows, dialect, bar, whole)
     columns: list[str] | None = None
     first = 0
@@ -119,28 +116,6 @@ def blocks(
         first += done
     if first == 0:
         raise FileFormatError(f"{name_of(path)} {'and the other files hold' if more else 'holds'} no rows.")
-
-
-def _check_one_table(paths: Sequence[str], kinds: Sequence[Format]) -> None:
-    """Refuse several files that cannot be one table."""
-    if len(paths) == 1:
-        return
-    for path, kind in zip(paths, kinds, strict=True):
-        if path == STANDARD:
-            raise MisuseError("standard input cannot be one of several files; pass it alone, or pass files only.")
-        if not kind.traits.is_table:
-            raise MisuseError(f"{kind} files cannot be parts of one table, got {path} among several; pass one file.")
-        if kind != kinds[0]:
-            raise MisuseError(
-                f"all files of one table must have the same format, got {paths[0]} ({kinds[0]}) and {path} ({kind})."
-            )
-
-
-def _check_dialect(path: str, kind: Format, dialect: Dialect) -> None:
-    """Refuse what says nothing about files of this format."""
-    for option in dialect.given():
-        if option not in kind.traits.options:
-            raise MisuseError(f"{name_of(path)}: --{option} says nothing about {kind} files; leave out --{option}.")
 
 
 def _of_several(block: Block, path: str, done: int, place: tuple[int, int]) -> Block:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.columns import Evidence, evidence_of, require_columns, vector_columns
 from covey.cli.objects.recipe import Recipe, Settings
@@ -53,7 +52,7 @@ def infer_recipe(block: Block, source: Source, survey: Survey | None = None, asi
 def _image(block: Block, source: Source, kind: str) -> list[int] | None:
     """Return the shape of the images that the rows are, if the user or the file says that they are some."""
     if source.image is not None and kind not in PICTURED:
-        raise MisuseError("--image is for objects that are rows of numbers; leave it out.")
+        raise ValueError("--image is for objects that are rows of numbers; leave it out.")
     if source.image is not None or kind not in PICTURED or block.shape is None:
         return source.image_shape
     return list(block.shape) if is_image(block.shape) else None
@@ -61,10 +60,6 @@ def _image(block: Block, source: Source, kind: str) -> list[int] | None:
 
 def _without_names(block: Block, source: Source) -> Settings:
     """Choose for rows whose columns have no names."""
-    if source.feature_names or source.text or source.profile or source.smiles or source.id:
-        raise MisuseError(
-            f"{block.path} has no named columns; leave out --features, --text, --profile, --smiles and --id."
-        )
     similarity = similarity_of(source)
     kind = _square_kind(source) or ("gower" if similarity in OF_TABLES else "numbers")
     return Settings(kind, [], similarity, base=block.base)
@@ -90,9 +85,7 @@ def _with_names(block: Block, source: Source, survey: Survey, aside: Sequence[st
     columns = asked or _numeric(block, others, survey)
     vectors = vector_columns(frame, columns)
     if vectors and len(columns) > 1:
-        raise MisuseError(
-            f"column {vectors[0]!r} holds lists of numbers; name it alone as --features, or leave it out."
-        )
+        raise ValueError(f"column {vectors[0]!r} holds lists of numbers; name it alone as --features, or leave it out.")
     if vectors and not square:
         return Settings("vectors", columns, similarity, **kept)
     if square or similarity in OF_ROWS:

@@ -136,7 +136,7 @@ def _table(source: Source, *, verbose: bool) -> Block:
     """Return the rows of a table or matrix, which may have several files."""
     path, *more = source.files
     if more and source.format is Format.parquet:
-        parts_of(source.files, source.form)  # refuses columns whose types differ
+        parts_of(source.files)  # refuses columns whose types differ
     options: Any = {"labels": source.label, "dialect": source.dialect, "verbose": verbose}
     return read(path, source.form, more=more, **options)
 

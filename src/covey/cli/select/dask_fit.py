@@ -1,8 +1,9 @@
 """`covey select` on a Dask cluster.
 
-Workers read the parts of a table themselves. This process reads their metadata, the first rows to warn about, and in
-the end the selected rows. What has to be known of all rows comes from the workers, a few numbers from each part: which
-columns hold numbers, the range of each column, and in how many texts each word occurs.
+Workers read the parts of a table themselves, by the functions of `dask_worker.py`. This process reads their metadata,
+the first rows to warn about, and in the end the selected rows. What has to be known of all rows comes from the workers,
+a few numbers from each part: which columns hold numbers, the range of each column, and in how many texts each word
+occurs.
 """
 
 import logging
@@ -55,7 +56,7 @@ def load_and_fit(options: SelectOptions) -> SelectResult:
     parameters = options.crs_parameters() | {"verbose": options.verbose, "checkpoint": options.checkpoint}
     if options.shard_size is not None:
         parameters["shard_size"] = options.shard_size
-    parts = parts_of(options.files, options.form)
+    parts = parts_of(options.files)
     with connected(str(options.dask), options.n_jobs) as client:
         table = PartedTable(client, parts, verbose=options.verbose)
         recipe = table.recipe(options)

@@ -7,7 +7,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from covey.cli.files.block import STANDARD
 from covey.cli.files.dialect import listed
+from covey.cli.files.formats import Format
 from covey.cli.options import OBJECTS, RUN, ManyFiles, Output, Replacing, Running, Source, at_least_one, finite
 from covey.cli.typer_dataclasses import option
 
@@ -402,3 +404,13 @@ class SelectOptions(
     Source,
 ):
     """All options of the command. The help shows those of the last base first."""
+
+    @property
+    def is_square(self) -> bool:
+        """Whether rows hold similarities or distances of all objects; with --pairs, only the scores are distances."""
+        return super().is_square and self.pairs is None
+
+    @property
+    def is_all_parquet(self) -> bool:
+        """Whether all rows lie in Parquet files, which workers can read."""
+        return STANDARD not in self.files and self.format is Format.parquet

@@ -19,7 +19,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.columns import (
     check_filled,
@@ -118,8 +117,6 @@ def _dialect(options: SelectOptions, columns: Sequence[str]) -> Dialect:
 
 def _names(block: Block, columns: Sequence[str], given: Sequence[str]) -> list[str]:
     """Return the names of the columns, which may be numbers in the list that the user has given."""
-    if block.frame is None:
-        raise MisuseError(f"--pairs takes a table, and {name_of(block.path)} is not one.")
     named = [
         given[int(column) - 1] if column.isdecimal() and 0 < int(column) <= len(given) else column for column in columns
     ]

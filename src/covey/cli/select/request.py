@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block
 from covey.cli.files.columns import column_of, has_column, numbers_of, require_columns
 from covey.cli.files.formats import SUFFIXES, format_of
@@ -44,8 +43,6 @@ def request_of(options: SelectOptions, loaded: LabelledObjects) -> dict[str, Any
 
 def _weights(column: str, block: Block) -> NDArray[np.float64]:
     """Return how much each row counts."""
-    if block.frame is None:
-        raise MisuseError(f"--weight is for columns with names, and {block.path} has none; leave it out.")
     require_columns(block.frame, [column], block.path)
     weights = numbers_of(block, [column])[column].to_numpy()
     if (weights < 0).any():

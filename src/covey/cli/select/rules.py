@@ -1,10 +1,12 @@
 """The rules about which options of `covey select` go together."""
 
 import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from covey.cli.files.block import STANDARD
 from covey.cli.files.paths import names_one_file_twice
-from covey.cli.rules import SOURCE_RULES, Rule
+from covey.cli.rules import FILE_RULES, SOURCE_RULES, Rule, joined
 from covey.cli.select.options import ALL_NEIGHBORS, LOCAL, SelectionMethod, SelectOptions
 from covey.cli.similarity_option import OF_TABLES
 
@@ -25,13 +27,34 @@ FAILURES = ("--checkpoint", "--on-error", "--timeout")
 """The options about work that is stopped, or that fails."""
 
 
-def _only_for_methods(option: str) -> Rule[SelectOptions]:
-    """Return the rule that an option is for some methods."""
-    methods = [method for method, options in OPTIONS_OF.items() if option in options]
-    *others, last = map(str, methods)
-    takers = f"{', '.join(others)} and {last}" if others else last
-    sentence = f"{option} is for --method {takers}, got --method {{o.used_method}}; leave out one of them."
-    return Rule((option,), lambda o: o.used_method not in methods, sentence)
+def _only_for_methods() -> Iterator[Rule[SelectOptions]]:
+    """Yield the rules that options are for some methods, one for all options of the same methods."""
+    takers = {
+        option: tuple(method for method, options in OPTIONS_OF.items() if option in options)
+        for option in OPTIONS_OF[SelectionMethod.crs]
+    }
+    for methods in dict.fromkeys(takers.values()):
+        options = tuple(option for option, taking in takers.items() if taking == methods)
+        taken = f"{{named}} is for --method {joined(methods)}"
+        sentence = f"{taken}, got --method {{o.used_method}}; leave out one of them."
+        yield Rule(options, partial(_has_other_method, methods=methods), sentence)
+
+
+def _has_other_method(options: SelectOptions, methods: Sequence[SelectionMethod]) -> bool:
+    return options.used_method not in methods
+
+
+ONE_PROCESS = (
+    "--hosts", "--matrix", "--distances", *(f"--similarity {name}" for name in OF_TABLES), "--missing drop",
+    "--pairs", "--cluster", "--sharpen", "--budget", "--include", "--weight", f"-k {ALL_NEIGHBORS}",
+    "--members",
+)  # fmt: skip
+"""The options that a cluster of machines does not know, because they need all data in one process."""
+NEEDS_ONE_PROCESS = (
+    f"With --dask, what needs all data in one process is left out: {', '.join(ONE_PROCESS)}, --on-error, --timeout, "
+    "--picture with a name in .html, and any --method but crs."
+)
+"""The rules about --dask in general."""
 
 
 RULES: tuple[Rule[SelectOptions], ...] = (
@@ -67,8 +90,9 @@ RULES: tuple[Rule[SelectOptions], ...] = (
         ("--method",),
         lambda o: o.sharpen and o.method is not SelectionMethod.sharpened,
         "--sharpen is the method sharpened, got --method {o.method}; leave out one of them.",
+        "--sharpen is the method sharpened; leave it out with any other --method.",
     ),
-    *map(_only_for_methods, OPTIONS_OF[SelectionMethod.crs]),
+    *_only_for_methods(),
     Rule(
         ("--coverage", "--refine"),
         lambda o: o.used_method is SelectionMethod.crs and o.size is not None,
@@ -84,12 +108,15 @@ RULES: tuple[Rule[SelectOptions], ...] = (
         lambda o: o.used_method in (SelectionMethod.random, SelectionMethod.all),
         "--checkpoint, --on-error and --timeout are for methods that evaluate similarities, and {o.used_method} does "
         "not; leave them out.",
+        "--checkpoint, --on-error and --timeout are for methods that evaluate similarities; leave them out with "
+        f"--method {SelectionMethod.random} and {SelectionMethod.all}.",
     ),
     Rule(
         ("--method", "--sharpen"),
         lambda o: o.pairs and o.used_method not in OF_PAIRS,
         "--method {o.used_method} needs the similarities of all pairs; with --pairs, the method is one of "
         f"{', '.join(OF_PAIRS)}.",
+        f"With --pairs, --method is one of {joined(OF_PAIRS)}; others need the similarities of all pairs.",
     ),
     Rule(
         ("--threshold homogeneity",),
@@ -153,29 +180,46 @@ RULES: tuple[Rule[SelectOptions], ...] = (
         ("--on-error", "--timeout"),
         lambda o: o.dask,
         "--on-error and --timeout need one process; leave them out, or leave out --dask.",
+        NEEDS_ONE_PROCESS,
     ),
     Rule(
-        (
-            "--hosts", "--matrix", "--distances", *(f"--similarity {name}" for name in OF_TABLES), "--missing drop",
-            "--pairs", "--cluster", "--sharpen", "--budget", "--include", "--weight", f"-k {ALL_NEIGHBORS}",
-            "--members",
-        ),
+        ONE_PROCESS,
         lambda o: o.dask,
         "{named} needs all data in one process; leave it out, or leave out --dask.",
+        NEEDS_ONE_PROCESS,
     ),
     Rule(
         ("--method",),
         lambda o: o.dask and o.method is not SelectionMethod.crs,
         "--method {o.method} needs all data in one process; leave it out, or leave out --dask.",
+        NEEDS_ONE_PROCESS,
     ),
     Rule(
         ("--picture",),
         lambda o: o.dask and o.draws_page,
         "--picture with a name in .html needs all data in one process; leave it out, or leave out --dask.",
+        NEEDS_ONE_PROCESS,
     ),
     Rule(
         ("--jobs",),
         lambda o: o.dask not in (None, LOCAL),
         "--jobs says how many workers --dask local starts; those of a running cluster are all used.",
+    ),
+    # Files
+    Rule(
+        ("--weight",),
+        lambda o: o.format is not None and not o.format.traits.is_table,
+        "--weight is for columns with names, and {o.path} has none; leave it out.",
+    ),
+    Rule(
+        ("--pairs",),
+        lambda o: o.format is not None and not o.format.traits.is_table,
+        "--pairs takes a table, and {o.path} is not one.",
+    ),
+    *FILE_RULES,
+    Rule(
+        ("--dask",),
+        lambda o: o.dask and not o.is_all_parquet,
+        "only Parquet files can be read by --dask, got {o.path}; leave out --dask.",
     ),
 )  # fmt: skip

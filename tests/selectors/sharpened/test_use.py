@@ -16,7 +16,7 @@ import covey
 from covey.displays.estimators import fitted_selector
 from covey.selectors.base import Selector
 from covey.selectors.baselines import standing_for_themselves
-from tests.selectors.sharpening import DIGITS, ENGINES, INNER, TRUTH, X, Y, overlapping, state
+from tests.selectors.sharpened.cases import DIGITS, ENGINES, INNER, TRUTH, X, Y, overlapping, state
 
 
 @pytest.mark.parametrize(
