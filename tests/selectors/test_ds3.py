@@ -159,7 +159,7 @@ def test_projection_is_the_nearest_point_of_the_simplex(n, seed, spread, radius)
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_a_budget_of_one_is_the_medoid(symmetric):
     values = similarity_matrix(40, np.random.default_rng(0), symmetric)
-    selector = covey.DS3(1, similarity=Similarity(Counted(values, symmetric), symmetric)).fit(list(range(40)))
+    selector = covey.DS3(1, similarity=Similarity(Counted(values, symmetric), symmetric=symmetric)).fit(list(range(40)))
     assert selector.sample_indices_.tolist() == [np.argmax(values.sum(axis=0))]
     assert selector.duality_gap_ < 1e-6
     assert selector.row_weights_[selector.sample_indices_] == pytest.approx(1)
