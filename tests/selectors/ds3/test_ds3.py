@@ -22,7 +22,7 @@ from tests.selectors.ds3.cases import largest_lambda, nobody, once, random_costs
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_a_budget_of_one_is_the_medoid(symmetric):
     values = similarity_matrix(40, np.random.default_rng(0), symmetric)
-    selector = covey.DS3(1, similarity=Similarity(Counted(values, symmetric), symmetric)).fit(list(range(40)))
+    selector = covey.DS3(1, similarity=Similarity(Counted(values, symmetric), symmetric=symmetric)).fit(list(range(40)))
     assert selector.sample_indices_.tolist() == [np.argmax(values.sum(axis=0))]
     assert selector.duality_gap_ < 1e-6
     assert selector.row_weights_[selector.sample_indices_] == pytest.approx(1)
