@@ -446,7 +446,8 @@ def _only_for_methods() -> Iterator[Rule[SelectOptions]]:
     }
     for methods in dict.fromkeys(takers.values()):
         options = tuple(option for option, taking in takers.items() if taking == methods)
-        sentence = f"{{named}} is for --method {joined(methods)}, got --method {{o.used_method}}; leave out one."
+        taken = f"{{named}} is for --method {joined(methods)}"
+        sentence = f"{taken}, got --method {{o.used_method}}; leave out one of them."
         yield Rule(options, partial(_has_other_method, methods=methods), sentence)
 
 
