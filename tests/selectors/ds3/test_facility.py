@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 import covey
 from covey.selectors import ds3
 from covey.selectors.ds3 import facility
-from covey.selectors.ds3.facility import Solution, Openings
+from covey.selectors.ds3.facility import Openings, Solution
 from covey.similarity.measures import resolve
 from tests import reference
 from tests.forms import space_of
