@@ -29,7 +29,7 @@ from pathlib import Path
 
 LATE = 0.05
 """How many seconds longer than the undisturbed command the longest delay is."""
-FIRST_LINES = re.compile(r"^ *File .*/covey/(__init__|__main__|cli/early)\.py.*\n.*covey.*\n", re.MULTILINE)
+FIRST_LINES = re.compile(r"^ *File .*/covey/(__init__|__main__|cli/startup)\.py.*\n.*covey.*\n", re.MULTILINE)
 """Lines of a traceback that come before `heed_interrupts` is called."""
 VARYING = re.compile(r'base64,[^"]*|(less than )?[0-9]+([.][0-9]+)?')
 """What differs from run to run in a report: the seconds that methods took, and the pictures of them."""

@@ -200,7 +200,7 @@ PHASES = {
         "covey.similarity.space:Space.score", selecting(crs(similarity=slow), lambda n: texts(n, 8)), 300
     ),
     "processes": Phase(
-        "covey.similarity.calls.pool:Pool._share_out",
+        "covey.similarity.calls.pool:Pool._run_in_workers",
         selecting(crs(similarity=slow), lambda n: texts(n, 80)),
         1_000,
         3.0,

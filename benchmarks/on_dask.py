@@ -25,7 +25,7 @@ from distributed import Client, LocalCluster
 import covey
 import covey.dask
 from covey.dask import large
-from covey.dask.shards import GraphParameters, Shard, link, merge_shards
+from covey.dask.shards import GraphParameters, Shard, merge_shards, shard_graph
 from covey.graph.exact import nearest
 from covey.graph.merge import length_of_lists
 from covey.similarity.kinds import collect
@@ -154,10 +154,10 @@ def stage_rates(n: int) -> str:
     first, second = (Shard.of(whole.take(np.arange(start, 2 * n, 2))) for start in range(2))
     how = GraphParameters(10, length_of_lists(10), "auto", 1)
     rng = np.random.default_rng(0)
-    link(Shard.of(whole.take(np.arange(20_000))), how, rng)  # loads compiled code
+    shard_graph(Shard.of(whole.take(np.arange(20_000))), how, rng)  # loads compiled code
     before = peak_memory()
-    link_time, left = seconds(lambda: link(first, how, rng))
-    right = link(second, how, rng)
+    link_time, left = seconds(lambda: shard_graph(first, how, rng))
+    right = shard_graph(second, how, rng)
     merge_time, merged = seconds(lambda: merge_shards(first, left, second, right, how, rng))
     per_link, per_merge = 1e6 * link_time / n, 1e6 * merge_time / (2 * n)
     n_link, n_merge = left.n_evaluations / n, merged.n_evaluations / (2 * n)

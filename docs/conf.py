@@ -65,7 +65,7 @@ autosummary_context = {"own_methods": own_methods}
 autosummary_filename_map = {  # file names that differ only in capitals are one file on some machines
     "covey.results.Cover": "covey.results.Cover-class",
     "covey.results.Homogeneity": "covey.results.Homogeneity-class",
-    "covey.evaluation.Difference": "covey.evaluation.Difference-class",
+    "covey.results.Difference": "covey.results.Difference-class",
 }
 autodoc_typehints = "none"  # the sections "Parameters" say it in words
 add_module_names = False

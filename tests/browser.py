@@ -11,25 +11,30 @@ _running = ExitStack()
 """The browsers that tests share, one of each size; `stop` ends them with the tests."""
 
 
-@cache
 def shared(width=1200, height=900, *, phone=False):
-    """Chromium of a size, which all tests of this process share."""
+    """Chromium of a size, which all tests of this process share. It has logged nothing yet and follows no mode."""
+    browser = _started_once(width, height, phone=phone)
+    browser.get("about:blank")  # what the page before it still loads is logged until it is gone
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    browser.get_log("browser")
+    requested(browser)
+    return browser
+
+
+@cache
+def _started_once(width, height, *, phone):
     return _running.enter_context(started(width, height, phone=phone))
 
 
 def stop():
     _running.close()
-    shared.cache_clear()
+    _started_once.cache_clear()
 
 
 @contextmanager
 def page(path, width=1200, height=900, *, phone=False):
-    """The page at a local path, in a shared browser that has logged nothing yet and follows no mode."""
+    """The page at a local path, in a shared browser."""
     browser = shared(width, height, phone=phone)
-    browser.get("about:blank")  # what the page before it still loads is logged until it is gone
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    browser.get_log("browser")
-    requested(browser)
     browser.get(path.as_uri())
     try:
         yield browser

@@ -7,7 +7,7 @@
    without any change of the packages.
 3. `sums` writes the checksums, in the form that `sha256sum --check` reads.
 4. `run_tests` builds both files, installs the wheel into a new environment, and runs the tests of the source archive
-   there. The source itself is not in reach, so that whatever the wheel lacks is missed.
+   there. The source itself is not in reach, so that all that the wheel lacks is missed.
 """
 
 import hashlib

@@ -31,11 +31,11 @@ STAGES = [
     "selectors",
     "rejection",
     "classifier",
+    "evaluation",
     "results",
     "dask",
     "persistence",
     "displays",
-    "evaluation",
     "datasets",
     "experiments",
     "demo",
@@ -143,12 +143,12 @@ def _diagram():
 
 
 def _table():
-    yield "| where | what it is | imports |"
-    yield "|---|---|---|"
-    for stage, imported in stage_graph().items():
+    yield "| where | what it is |"
+    yield "|---|---|"
+    for stage in stage_graph():
         paragraph = " ".join(ast.get_docstring(modules()[f"covey.{stage}"]).partition("\n\n")[0].split())
         what = paragraph.partition(". ")[0].rstrip(".")
-        yield f"| `{_title(stage)}` | {what}. | {', '.join(map(_title, imported)) or 'nothing'} |"
+        yield f"| `{_title(stage)}` | {what}. |"
 
 
 def _title(stage):

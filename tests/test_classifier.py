@@ -338,7 +338,7 @@ def test_a_model_is_its_own_when_x_changes(digits):
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
 def test_a_pickled_model_holds_its_representatives_once(digits, dtype):
-    """What is prepared for queries, in whatever precision they came, is made again and not stored."""
+    """What is prepared for queries, in any precision they came, is made again and not stored."""
     X, y, queries, _ = digits
     model = covey.NearestPrototypeClassifier(covey.KeepAll()).fit(X.astype(dtype), y)
     answers = model.predict(queries.astype(np.float64))

@@ -17,7 +17,7 @@ import pytest
 from benchmarks.interrupts import interrupt
 from covey.cli import interrupts
 from covey.cli.select import command as select
-from covey.cli.select import in_process, output
+from covey.cli.select import local_fit, output
 from covey.runtime.interruptible import Interrupt, stop_if_abandoned
 from covey.storage import atomic
 from tests.cli.commands import iris
@@ -95,9 +95,9 @@ def misreporting(function):
     ("module", "name", "by", "words", "files"),
     [
         (select, "check_outputs", interrupted, "covey: stopped.\n", []),
-        (in_process, "load_and_fit", interrupted, STOPPED, []),
-        (in_process, "load_and_fit", misreporting, STOPPED, []),
-        (in_process, "load_and_fit", swallowing, STOPPED, []),
+        (local_fit, "load_and_fit", interrupted, STOPPED, []),
+        (local_fit, "load_and_fit", misreporting, STOPPED, []),
+        (local_fit, "load_and_fit", swallowing, STOPPED, []),
         (output, "write_outputs", swallowing, STOPPED, []),
         (atomic, "_finish", interrupted, STOPPED, []),
         (atomic, "_finish", swallowing, STOPPED, []),
@@ -164,13 +164,13 @@ def test_a_second_interrupt_breaks_off_the_cleaning_up_only_if_that_takes_long(m
             signal.raise_signal(signal.SIGINT)
             done.append("cleaned up")
 
-    with interrupts.restored():
+    with interrupts.restoring_handler():
         assert interrupts.interruptible(work) == 130
     assert done == left
 
 
 def test_an_interrupt_after_the_work_changes_its_exit_code_only(capsys):
-    with interrupts.restored():
+    with interrupts.restoring_handler():
         assert interrupts.interruptible(lambda: 0) == 0
         signal.raise_signal(signal.SIGINT)
         assert interrupts.verdict(0) == 130

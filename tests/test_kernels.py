@@ -29,7 +29,7 @@ from covey.similarity import kernels as prefetch
 from covey.similarity.kinds.mixed import gower_means
 from tests.graph.clusters.test_communities import move_case
 from tests.graph.clusters.test_density import condense_case, joining_case
-from tests.selectors.ds3_cases import (
+from tests.selectors.ds3.cases import (
     admm_case,
     closing_case,
     cost_case,
@@ -38,7 +38,7 @@ from tests.selectors.ds3_cases import (
     nearest_case,
     visits_case,
 )
-from tests.selectors.test_sharpened_search import Problem
+from tests.selectors.sharpened.test_search import Problem
 from tests.similarity.kinds.bit_cases import BIT_CASES
 from tests.similarity.kinds.test_mixed import kernel_case
 
@@ -403,7 +403,7 @@ CASES = {
 }
 
 ROUNDED = {admm.advance, *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__)}
-"""Kernels that add rounded numbers in whatever order the compiler chooses, or take exponentials, which the compiler and
+"""Kernels that add rounded numbers in any order the compiler chooses, or take exponentials, which the compiler and
 NumPy round differently; the others add exact ones here."""
 
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of fitted estimators and of maps, and that none of it can run, whatever the labels are."""
+"""What a notebook shows of fitted estimators and of maps, and that none of it can run, under any labels."""
 
 import re
 from dataclasses import replace

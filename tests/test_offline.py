@@ -1,4 +1,4 @@
-"""covey contacts nobody, unless a loader was asked to download.
+"""covey makes no connection, unless a loader was asked to download.
 
 Dask is another matter: its processes talk to each other through sockets, to the addresses that the user's client names.
 """
@@ -80,12 +80,13 @@ def test_a_loader_that_is_asked_to_download_does_try(tmp_path):
 import time
 from pathlib import Path
 from covey import datasets
+from covey.exceptions import MissingDataError
 
 time.sleep = lambda seconds: None  # scikit-learn waits between its attempts
 for load in (datasets.load_fashion_mnist, datasets.load_20newsgroups):
     try:
         load(data_home="nothing", download=True)
-    except datasets.MissingDataError:
+    except MissingDataError:
         with Path("contacts.txt").open("a") as file:
             file.write("next\\n")
 """

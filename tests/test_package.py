@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import covey
-from covey.datasets import MissingDataError
+from covey.exceptions import MissingDataError
 from tests.oldest import PROJECT
 
 HEAVY = ["numba", "pandas", "polars", "matplotlib", "sklearn", "scipy", "dask"]

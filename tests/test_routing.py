@@ -1,4 +1,4 @@
-"""Weights and rows to include reach a selector through whatever is around it, cut along with X or refused."""
+"""Weights and rows to include reach a selector through anything that is around it, cut along with X or refused."""
 
 import numpy as np
 import pandas as pd

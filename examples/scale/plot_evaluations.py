@@ -66,5 +66,5 @@ for method in ("exact", "nn-descent"):
 #
 # What to try next
 # ----------------
-# - ``covey.CRS(checkpoint="file")`` keeps each evaluation of a function of your own, also for later fits.
+# - ``covey.CRS(checkpoint="file")`` keeps each evaluation of a custom function, also for later fits.
 # - ``covey.dask`` does the same work on many machines: :doc:`plot_dask`.

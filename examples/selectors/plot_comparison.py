@@ -68,7 +68,7 @@ plt.show()
 # - **DeltaMedoids** covers within a similarity, too, but at the homogeneity, which is generous here.
 # - **DS3** solves an optimisation over all pairs. It has the sum of similarities in mind rather than coverage, which
 #   suits round heaps of points like these.
-# - **RandomSelector** is what every method has to beat. It covers nobody, so that there are no lines.
+# - **RandomSelector** is what every method has to beat. It covers no others, so that there are no lines.
 # - **KeepAll** is the nearest neighbor among all points. Its border has an island around every stray point, so that
 #   it errs more often than a good selection.
 #

@@ -24,7 +24,7 @@ X = np.concatenate(
 
 
 def draw(axis, title, **parameters):
-    """Fit a selector and draw who covers whom; crosses are objects that nobody covers."""
+    """Fit a selector and draw who covers whom; crosses are objects that nothing covers."""
     (prototype,) = covey.CRS(similarity="euclidean", **parameters).fit(X).prototypes_.values()
     covered = prototype.covered_by >= 0
     lines = np.stack([X[prototype.members[covered]], X[prototype.covered_by[covered]]])

@@ -3,7 +3,7 @@ Images: ten digits and who stands for them
 ==========================================
 
 Somebody has labelled hundreds of small images, and now has to show a colleague what the classes look like, check the
-labels by eye, or classify new images on a device that cannot hold all of them. Nobody wants to look at 1 257 images.
+labels by eye, or classify new images on a device that cannot hold all of them. No one wants to look at 1 257 images.
 covey picks the few that stand for the rest, and the pictures it picks are pictures that exist: they are no averages.
 """
 

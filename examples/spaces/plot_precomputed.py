@@ -39,7 +39,7 @@ print(f"From village 0 to village 1: {minutes[0, 1]:.0f} minutes, and back: {min
 # ``from_distance("precomputed", how="negative")`` says that the matrix holds distances, and turns 45 minutes into a
 # similarity of -45. A village is covered by a clinic if the way *from the village to the clinic* is short enough: the
 # row of the matrix is where one starts. ``n_neighbors=None`` counts every village within the threshold, and
-# ``coverage=1`` leaves nobody out.
+# ``coverage=1`` leaves no one out.
 
 task = {
     "n_neighbors": None,

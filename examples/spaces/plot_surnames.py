@@ -123,5 +123,5 @@ plt.show()
 # What to try next
 # ----------------
 # - ``covey.Similarity(f, symmetric=False)`` for a similarity in which the order of two names matters.
-# - :doc:`plot_own_similarity` shows a similarity of your own, for example one that looks at endings only.
+# - :doc:`plot_own_similarity` shows a custom similarity, for example one that looks at endings only.
 # - On the command line: ``covey select people.xlsx --text name -s jaro-winkler --label language -o few.csv``.

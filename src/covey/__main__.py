@@ -9,7 +9,7 @@ assembled in `cli/app.py`.
 
 import sys
 
-from covey.cli.early import heed_interrupts
+from covey.cli.startup import heed_interrupts
 
 
 def start() -> None:
@@ -23,9 +23,9 @@ def start() -> None:
 
 def main() -> None:
     """Run the command of `sys.argv` in a process that may go on; SystemExit tells the exit code."""
-    from covey.cli.interrupts import restored, verdict
+    from covey.cli.interrupts import restoring_handler, verdict
 
-    with restored():
+    with restoring_handler():
         code = verdict(_run())
     raise SystemExit(code)
 

@@ -34,7 +34,7 @@ from covey.rejection import DEFAULT, calibrate, missing_bars, thresholds, unknow
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.parameters import Interval, is_whole
 from covey.runtime.progress import progress
-from covey.selectors.base import fits_collection, whole_or_nothing
+from covey.selectors.base import Selector, whole_or_nothing
 from covey.selectors.crs import CRS
 from covey.selectors.labels import check_labels, clusters, exact_array, sorted_labels
 from covey.selectors.request import routed, router
@@ -314,13 +314,22 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Transfor
         if isinstance(self.selector, type):
             name = self.selector.__name__
             raise TypeError(f"selector must be an instance, got the class {name}; pass {name}().")
+        if hasattr(self.selector, "to_local"):
+            raise TypeError(
+                "selector must work in this process, got one that works on a Dask cluster; pass it to "
+                "covey.dask.NearestPrototypeClassifier, whose method to_local() returns a classifier for this process."
+            )
         selector = clone(self._given_selector())
         collection = collect(X, resolve(selector.similarity), self)
         y = check_labels(y, len(collection))
         if y.dtype.kind != "O":  # such arrays may hold integers that scikit-learn refuses, since no type of NumPy can
             check_classification_targets(y)
         with tasks(self, 1, X, y) as callbacks, callbacks.part("selector", selector):
-            self.selector_ = selector.fit(collection if fits_collection(selector) else X, y, **routed(self, fit_params))
+            passed = routed(self, fit_params)
+            if isinstance(selector, Selector):
+                self.selector_ = selector._fit_collection(collection, y, passed)
+            else:  # one of another library
+                self.selector_ = selector.fit(X, y, **passed)
         rows = np.sort(selector.sample_indices_)
         self._prepare(
             sorted_labels(y)[0],

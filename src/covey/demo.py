@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import covey
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 
 SHADES = " .:-=+*#%@"
 """Signs from light to dark, with which images are drawn on a terminal."""
@@ -33,7 +33,9 @@ PAGE = "covey-demo"
 
 
 def letter_pairs(a: str, b: str) -> float:
-    """The share of pairs of adjacent letters that two words have in common (Dice's coefficient); ends count as letters.
+    """Return the share of pairs of adjacent letters that two words have in common (Dice's coefficient).
+
+    Ends count as letters.
 
     >>> letter_pairs("Roma", "Parma")
     0.36363636363636365
@@ -43,7 +45,7 @@ def letter_pairs(a: str, b: str) -> float:
 
 
 def mistyped(word: str, rng: random.Random) -> str:
-    """The word with a letter, but not the first, left out, doubled, replaced, or exchanged with the next one."""
+    """Return the word with a letter, but not the first, left out, doubled, replaced, or exchanged with the next one."""
     at = rng.randrange(1, len(word) - 1)
     before, letter, following, after = word[:at], word[at], word[at + 1], word[at + 2 :]
     return rng.choice(
@@ -57,7 +59,7 @@ def mistyped(word: str, rng: random.Random) -> str:
 
 
 def spellings(town: str, rng: random.Random) -> list[str]:
-    """Different ways to write a name wrongly, each with one or two slips."""
+    """Return different ways to write a name wrongly, each with one or two slips."""
     found: dict[str, None] = {}
     while len(found) < N_SPELLINGS:
         slipped = mistyped(town, rng)
@@ -94,7 +96,9 @@ def show_row(n_kept: int, n: int, scores: list[float]) -> None:
 def show_answers(model: Any, X: Any, queries: Any) -> None:
     """Draw new images above the representatives that decide what they are."""
     answer = model.explain(queries)
-    print("\n  New images, and below each the representative that it is most similar to. The last one is no digit.\n")
+    print(
+        "\n  New images, and below each the representative that it is most similar to. The last one is not a digit.\n"
+    )
     print(drawn_beside(queries), drawn_beside(X[answer.representatives]), sep="\n\n")
     said = ["unknown" if no else f"a {label}" for label, no in zip(answer.labels, answer.rejected, strict=True)]
     captions = [f"{text} ({score:.2f})" for text, score in zip(said, answer.similarities, strict=True)]
@@ -102,9 +106,12 @@ def show_answers(model: Any, X: Any, queries: Any) -> None:
 
 
 def drawn_beside(images: Any) -> str:
-    """Images of eight lines, whose pixels go from 0 to 16, beside each other; each pixel is two signs wide."""
-    signs = np.array(list(SHADES))[np.asarray(images, dtype=int) * (len(SHADES) - 1) // 16].reshape(-1, 8, 8)
-    lines = ("    ".join("".join(np.repeat(image[line], 2)) for image in signs) for line in range(8))
+    """Return images of eight lines beside each other.
+
+    Pixels go from 0 to 16, and each is two characters wide.
+    """
+    characters = np.array(list(SHADES))[np.asarray(images, dtype=int) * (len(SHADES) - 1) // 16].reshape(-1, 8, 8)
+    lines = ("    ".join("".join(np.repeat(image[line], 2)) for image in characters) for line in range(8))
     return "\n".join(f"  {line}".rstrip() for line in lines)
 
 
@@ -146,13 +153,13 @@ def write_beside(page: str, folder: Path) -> Path:
     """Write the page to a folder under the first of its names that no other file has, and return where it is."""
     names = chain([f"{PAGE}.html"], (f"{PAGE}-{number}.html" for number in count(2)))
     path = next(path for name in names if not is_taken(path := folder / name, page))
-    with of_file(path):
+    with system_errors_of(path):
         path.write_text(page, encoding="utf-8", newline="\n")
     return path
 
 
 def is_taken(path: Path, page: str) -> bool:
-    """Whether something is there that is not this very page."""
+    """Return whether something is there that is not this very page."""
     return os.path.lexists(path) and not (path.is_file() and path.read_bytes() == page.encode())
 
 

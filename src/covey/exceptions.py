@@ -13,6 +13,7 @@ __all__ = [
     "FailedPairsWarning",
     "FileFormatError",
     "MissingBarsWarning",
+    "MissingDataError",
     "NondeterminismWarning",
     "UnpicklableSimilarityWarning",
 ]
@@ -33,7 +34,7 @@ class FileFormatError(ValueError):
     ...     model = covey.load(io.BytesIO(b"some other file"))
     ... except covey.exceptions.FileFormatError as error:
     ...     print(error)
-    'the given file' is no model, but another kind of file; pass what covey.save or covey select --model has written.
+    'the given file' is not a model, but another kind of file; pass what covey.save or covey select --model has written.
     """
 
 
@@ -42,6 +43,11 @@ class CheckpointMismatchError(ValueError):
 
     It is a ValueError. The message names the file and what is different. Choose another file, or remove the old one if
     it is not needed any more. A file that is refused keeps all its evaluations.
+
+    Attributes
+    ----------
+    names_file : bool
+        Always True: the message is about the checkpoint that it names, and not about the file that X was read from.
 
     See Also
     --------
@@ -62,6 +68,28 @@ class CheckpointMismatchError(ValueError):
     """
 
     names_file = True
+
+
+class MissingDataError(FileNotFoundError):
+    """A data file is not on the machine and could not be fetched.
+
+    It is a FileNotFoundError. The message says where the file was looked for and how to get it. Put it into a folder,
+    and pass the folder as `data_home` or name it in the environment variable COVEY_DATA.
+
+    Examples
+    --------
+    >>> from covey.exceptions import MissingDataError
+    >>> def images():
+    ...     from covey.datasets import load_fashion_mnist
+    ...     try:
+    ...         return load_fashion_mnist(return_X_y=True)
+    ...     except MissingDataError:  # small images will do
+    ...         from sklearn.datasets import load_digits
+    ...         return load_digits(return_X_y=True)
+    >>> X, y = images()
+    >>> len(X) == len(y)
+    True
+    """
 
 
 class UnpicklableSimilarityWarning(UserWarning):

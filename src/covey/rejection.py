@@ -93,7 +93,7 @@ def calibrate(
     space = collection.against(collection.take(rows[first]), n_jobs)
     with progress("calibrating rejection", None, "evaluations", shown=shown) as bar:
         bar.watch(lambda: (space.n_done(), space.n_expected))
-        matches = compare(space, kinds, kinds[rows[first]])
+        matches = nearest_two(space, kinds, kinds[rows[first]])
     n_classes = int(classes_of.max()) + 1
     return calibrated_bars(matches, classes_of[first], n_classes, rate, collection.nothing_in_common)
 
@@ -119,21 +119,24 @@ class Matches(NamedTuple):
     similarities: Floats
 
 
-def compare(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any]) -> Matches:
-    """Compare the objects of the left side with the representatives on the right, no two of which are of one kind."""
+def nearest_two(space: Space, kinds: NDArray[Any], kinds_of_right: NDArray[Any]) -> Matches:
+    """Return what the two most similar representatives of each object show.
+
+    Objects are on the left side and representatives, no two of which are of one kind, on the right.
+    """
     lists = nearest(space, min(2, space.n_right))
-    nearest_two, similarities = np.zeros((kinds.size, 2), dtype=np.intp), np.full((kinds.size, 2), -np.inf)
+    top_two, similarities = np.zeros((kinds.size, 2), dtype=np.intp), np.full((kinds.size, 2), -np.inf)
     width = lists.indices.shape[1]
-    nearest_two[:, :width], similarities[:, :width] = lists.indices, lists.similarities
+    top_two[:, :width], similarities[:, :width] = lists.indices, lists.similarities
     order = np.argsort(kinds_of_right)
     own = order[np.searchsorted(kinds_of_right, kinds, sorter=order).clip(max=order.size - 1)]
     selected = kinds_of_right[own] == kinds
     # An equal representative stands for an object even if another one is more similar, which may then be the first.
-    other = np.where(selected & (nearest_two[:, 0] != own), 0, 1)
+    other = np.where(selected & (top_two[:, 0] != own), 0, 1)
     every = np.arange(kinds.size)
-    first = np.where(selected, own, nearest_two[:, 0])
+    first = np.where(selected, own, top_two[:, 0])
     shown = np.column_stack([similarities[:, 0], similarities[every, other]])
-    return Matches(kinds, selected, np.column_stack([first, nearest_two[every, other]]), shown)
+    return Matches(kinds, selected, np.column_stack([first, top_two[every, other]]), shown)
 
 
 def calibrated_bars(
@@ -199,7 +202,7 @@ def _bar(similarities: Floats, weights: Floats, rate: float) -> float:
 
 
 def _are_too_few(weight: Any, rate: float) -> Any:
-    """Say whether samples of these weights have no quantile at the rate."""
+    """Return whether samples of these weights have no quantile at the rate."""
     return rate * (weight + 1) < 1 - 1e-9
 
 
@@ -254,7 +257,7 @@ def _is_default(label: Any) -> bool:
 
 
 def _same_type(label: Any, classes: NDArray[Any]) -> bool:
-    """Say whether the label and the classes are all strings, or all numbers.
+    """Return whether the label and the classes are all strings, or all numbers.
 
     Truth values do not count as numbers here.
     """

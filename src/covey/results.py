@@ -10,9 +10,19 @@ True
 
 from covey.classifier import Explanation
 from covey.coverage.cover import Cover
+from covey.evaluation import Comparison, Difference
 from covey.graph.clusters.search import Clustering
 from covey.graph.recall import Recall
 from covey.similarity.checkpoint import CheckpointReport
 from covey.similarity.mean import Homogeneity
 
-__all__ = ["CheckpointReport", "Clustering", "Cover", "Explanation", "Homogeneity", "Recall"]
+__all__ = [
+    "CheckpointReport",
+    "Clustering",
+    "Comparison",
+    "Cover",
+    "Difference",
+    "Explanation",
+    "Homogeneity",
+    "Recall",
+]

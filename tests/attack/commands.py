@@ -1,6 +1,6 @@
 """Commands on damaged files: each must do its work, or end with exit code 1 and one line that names the file.
 
-The commands run in this process, as `covey.__main__.main` does. Whatever they print must hold no sign that a terminal
+The commands run in this process, as `covey.__main__.main` does. All that they print must hold no sign that a terminal
 obeys, and a command that fails must leave no file behind.
 """
 

@@ -1,7 +1,7 @@
 """Random mixtures of classes under calibrated rejection: classes of equal objects, of few objects, of objects that have
 nothing in common with each other, of one representative.
 
-What has nothing in common with anything is unknown, whatever the bars are. The bars are those of a slow reference. The
+What has nothing in common with anything is unknown, under any bars. The bars are those of a slow reference. The
 classifier warns if and only if no bar rejects anything. A saved model answers as the one that was fitted.
 """
 

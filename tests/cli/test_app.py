@@ -201,7 +201,7 @@ def test_standard_input_that_is_no_model_is_refused_by_name(folder):
     iris().to_csv("iris.csv", index=False)
     for words in (["inspect", "-"], ["classify", "iris.csv", "-m", "-"]):
         code, _, err = run_here(words, b"no model")
-        assert (code, "is no model, but another kind of file" in one_line(err)) == (1, True)
+        assert (code, "is not a model, but another kind of file" in one_line(err)) == (1, True)
 
 
 def test_a_model_is_not_written_to_a_terminal(folder):

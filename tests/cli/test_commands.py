@@ -234,7 +234,7 @@ def test_a_model_that_is_cut_off_or_missing_is_refused_by_name(run):
     for command in (("classify", "iris.csv", "--model", "few.csv"), ("inspect", "few.csv")):
         code, _, err = run(*command)
         assert code == 1
-        assert "'few.csv' is no model, but another kind of file; pass what covey.save or covey select --model" in err
+        assert "'few.csv' is not a model, but another kind of file; pass what covey.save or covey select --model" in err
         assert "damaged" not in one_line(err)
     code, _, err = run("classify", "iris.csv", "--model", "gone")
     assert (code, "gone: no such file" in one_line(err)) == (1, True)

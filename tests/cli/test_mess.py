@@ -109,7 +109,7 @@ def test_files_in_other_encodings_give_the_same_selection(run, caplog, suffix, e
     with open_packed(Path(f"t.csv{suffix}"), "wb") as file:
         file.write(flowers().to_csv(index=False, sep=";").encode(encoding))
     check_selected(run, f"t.csv{suffix}")
-    said = f"t.csv{suffix} is no UTF-8 and is read as cp1250; pass --encoding if that is wrong."
+    said = f"t.csv{suffix} is not UTF-8 and is read as cp1250; pass --encoding if that is wrong."
     assert (said in caplog.text) == (encoding == "cp1250")
     assert encoding == "cp1250" or not caplog.text
 
@@ -204,7 +204,7 @@ def test_options_about_reading_that_make_no_sense_are_refused(run):
         ("t.csv", "--decimal", ",", "--delimiter", ","): "--delimiter and --decimal must be different characters",
         ("t.csv", "--encoding", "utf-99"): "--encoding must be the name of an encoding, such as utf-8",
         ("t.csv", "--encoding", "base64"): "--encoding must be the name of an encoding, such as utf-8",
-        ("t.csv", "--sheet", "Data"): "t.csv: --sheet says nothing about csv files; leave out --sheet",
+        ("t.csv", "--sheet", "Data"): "--sheet says nothing about csv files; leave it out",
         ("t.parquet", "--encoding", "utf-8"): "--encoding says nothing about parquet files",
         ("t.parquet", "--decimal", ","): "--decimal says nothing about parquet files",
         ("conn.log", "--hosts", "--delimiter", ";"): "leave out other options about columns",
@@ -291,7 +291,7 @@ def test_places_in_a_workbook_are_its_lines(run):
     assert (code, "t.xlsx, line 9: 'junk' in column 'petal_length'" in one_line(err)) == (1, True)
     Path("t.xlsx").write_bytes(Path("t.xlsx").read_bytes()[:1000])
     code, _, err = run("select", "t.xlsx", "-o", "few.csv")
-    assert (code, "t.xlsx is no workbook of Excel, or damaged" in one_line(err)) == (1, True)
+    assert (code, "t.xlsx is not a workbook of Excel, or damaged" in one_line(err)) == (1, True)
     Path("t.xls").write_bytes(b"an old workbook")
     code, _, err = run("select", "t.xls", "-o", "few.csv")
     assert (code, "save it as .xlsx" in one_line(err)) == (1, True)
@@ -315,7 +315,7 @@ def test_arrays_of_json_are_tables(run):
 
 WRONG_JSON = {
     "an object": ('{"a": {"0": 1}}', "must hold an array .* pass --format jsonl"),
-    "cut off": ('[{"a": 1},\n{"a": 2},\n{"a": ', ", line 3: no JSON"),
+    "cut off": ('[{"a": 1},\n{"a": 2},\n{"a": ', ", line 3: not JSON"),
     "no end": ('[{"a": 1}\n', ", line 1: the array must go on or end"),
     "more": ('[{"a": 1}]\n[]', ", line 1: something follows"),
     "numbers": ("[1, 2]", ", line 1: int where an object should be"),
@@ -324,8 +324,8 @@ WRONG_JSON = {
     "uneven": ("[[1, 2],\n[3]]", ", line 2: there are 2 columns, the row has 1"),
     "nothing": ("[]", " holds no rows"),
     "empty": ("", "must hold an array"),
-    "deep": ('[{"a": ' + "[" * 100_000, ", line 1: no JSON"),
-    "half a character": ('[{"a": "\\ud800"}]', ", line 1: no JSON"),
+    "deep": ('[{"a": ' + "[" * 100_000, ", line 1: not JSON"),
+    "half a character": ('[{"a": "\\ud800"}]', ", line 1: not JSON"),
     "twice": ('[["a", "a"], [1, 2]]', ", line 1: two columns are called 'a'"),
 }
 

@@ -12,6 +12,8 @@ from covey.cli.typer_dataclasses import fields_by_option, typer
 from covey.runtime.wording import visible
 from tests.cli.commands import one_line
 
+STYLES = ("--columns a", "--delimiter ,", "--decimal ,", "--encoding utf-8", "--sheet a")
+"""Options about how tables are read."""
 BROKEN = {
     "select": [
         "x.csv --delimiter , --decimal comma",
@@ -24,6 +26,14 @@ BROKEN = {
         "x.csv --smiles a --scale",
         "x.csv --smiles a --similarity cosine",
         "x.csv --profile a --similarity gower",
+        "x.csv --matrix --distances",
+        "x.csv --matrix --similarity euclidean",
+        "x.csv --text a --scale",
+        "x.csv --similarity gower --scale",
+        "x.csv --similarity gower --missing mean",
+        "x.csv --profile a --missing mean",
+        "x.csv --smiles a --image 2x2",
+        "x.svm --features a",
         "x.svm --label y",
         "x.csv x.csv --hosts",
         "x.csv --labels y.csv",
@@ -34,8 +44,6 @@ BROKEN = {
         "x.csv --method all -k 3",
         "x.csv --method ds3 --coverage 1",
         "x.csv --method random --threshold none",
-        "x.csv --method all --refine",
-        "x.csv --method ds3 --graph exact",
         "x.csv --method delta-medoids -n 3",
         "x.csv --method sharpened --include a",
         "x.csv --sharpen --weight a",
@@ -60,6 +68,13 @@ BROKEN = {
         "x.csv --dask local --method ds3",
         "x.csv --dask local --picture p.html",
         "x.csv --dask tcp://host:1 --jobs 2",
+        "x.svm --weight w",
+        "x.svm --pairs a,b,c",
+        "x.csv -",
+        "x.csv x.svm",
+        "x.svm x.svm",
+        *(f"x.npy {option}" for option in STYLES),
+        "x.csv --dask local",
     ],
     "classify": [
         "- --model -",
@@ -69,6 +84,10 @@ BROKEN = {
         "x.svm --model x.csv --label y",
         "x.csv --model x.csv --scores a --out a",
         "x.svm --model x.csv --keep",
+        "x.csv - --model x.csv",
+        "x.csv x.svm --model x.csv",
+        "x.svm x.svm --model x.csv",
+        *(f"x.npy --model x.csv {option}" for option in STYLES),
     ],
     "compare": [
         "x.csv --delimiter , --decimal ,",
@@ -80,10 +99,19 @@ BROKEN = {
         "x.csv --smiles a --matrix",
         "x.csv --smiles a --similarity dot",
         "x.csv --text a --similarity gower",
+        "x.csv --distances --matrix",
+        "x.csv --distances --missing drop",
+        "x.csv --profile a --scale",
+        "x.csv --scale --similarity gower",
+        "x.csv --similarity gower --missing mean",
+        "x.csv --text a --missing mean",
+        "x.csv --similarity gower --image 2x2",
+        "x.svm --id a",
         "x.svm --label y",
         "-",
         "x.csv --labels y.csv",
         "x.csv --html r --csv ./r",
+        *(f"x.npy {option}" for option in STYLES),
     ],
     "inspect": ["x.csv --out-format csv", "x.csv --representatives --json --out a"],
 }
@@ -98,6 +126,7 @@ def rules_of(name):
 def files(run):
     Path("x.csv").write_text("a,b\n1,2\n")
     Path("x.svm").write_text("1 1:1\n")
+    Path("x.npy").touch()
     return run
 
 
@@ -144,6 +173,16 @@ def test_the_help_lists_the_rules_about_several_options(name, run, monkeypatch):
     for sentence in listed:
         assert visible(sentence) in out
         assert not re.search(r"[{}]", sentence)
+
+
+SPELLED = {"DATA", "OUT", "TF", "IDF", "SMILES"}
+"""The words of rules that are spelled in capitals: arguments, and what is always spelled so."""
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_rules_in_general_hold_no_placeholders(name):
+    for sentence in stated(rules_of(name)):
+        assert set(re.findall(r"\b[A-Z]{2,}\b", sentence)) <= SPELLED, sentence
 
 
 def test_commands_without_rules_list_none(run):

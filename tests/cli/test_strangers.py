@@ -167,7 +167,7 @@ def test_entities_of_a_workbook_that_stand_for_a_billion_signs_are_refused(run):
             book.writestr(name, content)
     code, _, err = run("select", "t.xlsx", "--features", "x,y", "-o", "few.csv")
     assert code == 1
-    assert "t.xlsx is no workbook of Excel, or damaged" in one_line(err)
+    assert "t.xlsx is not a workbook of Excel, or damaged" in one_line(err)
 
 
 def no_sign_for_terminals(*texts):

@@ -92,17 +92,6 @@ def test_refining_finds_what_greedy_misses():
     assert covey.cover_lower_bound(edges.tocsr(), 1.0) == 2
 
 
-def test_crs_refines_and_stays_smaller(fashion):
-    X = fashion[0][fashion[1] == 6][:2000].astype(np.float32)
-    greedy, refined = (covey.CRS(10, refine=refine, random_state=0).fit(X) for refine in (False, True))
-    assert refined.sample_indices_.size < 0.985 * greedy.sample_indices_.size
-    assert refined.prototypes_[0].coverage >= 0.95
-    assert refined.n_evaluations_ == greedy.n_evaluations_
-    graph = covey.neighbor_graph(X, 10)
-    bound = covey.cover_lower_bound(graph, 0.95, greedy.prototypes_[0].threshold)
-    assert 0.7 * greedy.sample_indices_.size < bound < refined.sample_indices_.size
-
-
 def test_more_steps_never_hurt():
     graph = covey.neighbor_graph(np.random.default_rng(0).random((400, 3)), 8)
     sizes = []

@@ -14,7 +14,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 import covey
 from covey.dask.checkpoint import FolderCheckpoint, _read_result, _run_and_keep, absolute, read_manifest
 from covey.dask.large import graph_parameters
-from covey.dask.shards import Links, Shard, link, merge_shards
+from covey.dask.shards import Links, Shard, merge_shards, shard_graph
 from covey.dask.worker import prepare_part
 from covey.exceptions import FileFormatError
 from covey.similarity.kinds import collect
@@ -53,7 +53,7 @@ def links():
     shards = [Shard.of(collect(rng.normal(size=(30, 3)), resolve("euclidean"))) for _ in range(2)]
     shards[1].collection.rows = shards[1].collection.rows + 30
     how = graph_parameters(covey.CRS(3, graph="nn-descent"), 60)
-    return shards, [link(shard, how, rng) for shard in shards], how
+    return shards, [shard_graph(shard, how, rng) for shard in shards], how
 
 
 def test_a_checkpoint_begins_and_goes_on_in_a_store_of_objects(url):

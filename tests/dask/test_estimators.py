@@ -29,6 +29,13 @@ ROWS = np.random.default_rng(0).normal(size=(120, 4))
 LABELS = np.repeat(["a", "b"], [80, 40])
 
 
+def test_what_works_in_one_process_names_the_way_there():
+    with pytest.raises(TypeError, match=r"covey\.dask\.NearestPrototypeClassifier, whose method to_local\(\)"):
+        covey.NearestPrototypeClassifier(covey.dask.CRS(2)).fit(ROWS, LABELS)
+    with pytest.raises(TypeError, match=r"works on a Dask cluster; pass a covey\.CRS"):
+        covey.Sharpened(covey.dask.CRS(2)).fit(ROWS, LABELS)
+
+
 def in_parts(X, n=40):
     return da.from_array(X, chunks=(n, *X.shape[1:]))
 
@@ -47,8 +54,11 @@ def test_covey_alone_imports_no_dask_and_the_estimators_need_no_cluster_before_f
     assert out == "set()\nCRS(n_neighbors=3) NearestPrototypeClassifier()\n"
 
 
-def test_parameters_are_those_of_one_process_and_two_more():
+def test_parameters_are_those_of_one_process_but_three_and_two_more():
     ours, plain = covey.dask.CRS().get_params(), covey.CRS().get_params()
+    for name in ("size", "on_error", "timeout"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+            covey.dask.CRS(**{name: plain.pop(name)})
     assert {name: ours[name] for name in plain} == plain
     assert set(ours) - set(plain) == {"client", "shard_size"}
     assert repr(covey.dask.CRS(5, shard_size=7)) == "CRS(n_neighbors=5, shard_size=7)"
@@ -82,6 +92,9 @@ def test_a_pickle_has_no_client(client):
     assert fitted.sample_indices_.tolist() == selector.sample_indices_.tolist()
     assert_same_state(unfitted.fit(in_parts(ROWS), LABELS).to_local(), selector.to_local())
     assert_same_state(fitted.to_local(), selector.to_local())
+    for label, prototype in selector.to_local().prototypes_.items():
+        assert type(fitted.prototypes_[label]) is covey.Prototype
+        assert fitted.prototypes_[label].stands_for.tolist() == prototype.stands_for.tolist()
 
 
 def test_a_pickle_of_a_fitted_selector_works_without_a_cluster(client, tmp_path):
@@ -97,7 +110,8 @@ def test_a_local_selector_is_saved_and_loaded(client, tmp_path):
     selector = covey.dask.CRS(3, shard_size=50, random_state=1).fit(in_parts(ROWS), LABELS)
     local = selector.to_local()
     assert type(local) is covey.CRS
-    assert local.get_params() == {name: selector.get_params()[name] for name in local.get_params()}
+    shared = {name: selector.get_params()[name] for name in local.get_params().keys() & selector.get_params().keys()}
+    assert local.get_params() == covey.CRS().get_params() | shared
     covey.save(local, tmp_path / "selector.covey")
     assert_same_state(covey.load(tmp_path / "selector.covey"), local)
     with pytest.raises(NotFittedError):
@@ -169,7 +183,6 @@ REFUSED = {
     "a shard size of 0": (lambda: (ROWS, None), {"shard_size": 0}, "shard_size"),
     "a checkpoint that is no folder": (lambda: (ROWS, None), {"checkpoint": 3}, "checkpoint"),
     "all above the threshold": (lambda: (ROWS, None), {"n_neighbors": None}, "n_neighbors must be a number or 'auto'"),
-    "a size": (lambda: (ROWS, None), {"size": 5}, "size is not possible on a cluster; leave it out, or use covey.CRS"),
     "no coverage": (lambda: (ROWS, None), {"coverage": 0.0}, "coverage"),
     "labels that cannot be sorted": (
         lambda: (in_parts(ROWS), [1, "a", *LABELS[2:].tolist()]),

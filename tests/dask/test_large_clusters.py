@@ -212,7 +212,7 @@ def test_the_same_seed_gives_the_same_answer_and_another_seed_another(client):
 
 
 def test_many_labels_of_all_sizes(client):
-    """Packs and shards side by side: each small cluster is that of one process, whatever else there is."""
+    """Packs and shards side by side: each small cluster is that of one process, no matter what else there is."""
     rng = np.random.default_rng(0)
     y = np.concatenate([np.full(300, 5), np.repeat(np.arange(10, 40), rng.integers(1, 9, 30)), np.full(150, 7)])
     y = y[rng.permutation(y.size)]

@@ -11,7 +11,7 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 
 import covey
 from covey.dask.large import graph_parameters
-from covey.dask.shards import Shard, fold, link, mean_of_cluster, merge_shards, shortened
+from covey.dask.shards import Shard, drop_unneeded, fold, mean_of_cluster, merge_shards, shard_graph
 from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from tests.dask import measures
@@ -37,8 +37,8 @@ def in_shards(X, similarity, n_shards, seed, n_parts=1):
 def linked(shards, how, seed=0):
     """The lists of each shard after all merges, the means over pairs, and the number of evaluations."""
     rng = np.random.default_rng(seed)
-    first = [link(shard, how, rng) for shard in shards]
-    links = [shortened(part, how.n_neighbors) for part in first]
+    first = [shard_graph(shard, how, rng) for shard in shards]
+    links = [drop_unneeded(part, how.n_neighbors) for part in first]
     n = sum(part.n_evaluations for part in first)
     for s, t in combinations(range(len(shards)), 2):
         merged = merge_shards(shards[s], first[s], shards[t], first[t], how, rng)

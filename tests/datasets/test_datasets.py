@@ -305,7 +305,11 @@ def test_an_entry_that_holds_no_contact_is_counted(tmp_path, entry):
 
 
 def test_memory_does_not_grow_with_the_log(tmp_path):
-    """Ten times the lines between the same hosts and servers take no more memory."""
+    """Ten times the lines between the same hosts and servers take no more memory.
+
+    A reader that kept lines would need at least the size of the file. What other threads of this process allocate
+    meanwhile is traced, too, but is far less.
+    """
     peaks = []
     for times in (1, 10):
         path = tmp_path / f"{times}.csv"
@@ -318,4 +322,4 @@ def test_memory_does_not_grow_with_the_log(tmp_path):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert len(hosts.data) == 50
-    assert peaks[1] < 1.2 * peaks[0]
+    assert peaks[1] < peaks[0] + path.stat().st_size / 4

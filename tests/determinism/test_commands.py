@@ -21,14 +21,11 @@ EXPECTED = {
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The contents of all files, as written by two processes."""
+    """The contents of all files, as written by two processes. The second one finds what the first has compiled."""
     settings = [("1", {"PYTHONHASHSEED": "0"}), ("2", {"PYTHONHASHSEED": "1", "OPENBLAS_NUM_THREADS": "2"})]
     folders = [tmp_path_factory.mktemp(f"jobs-{jobs}") for jobs, _ in settings]
-    started = [
-        start("commands", jobs, environment, folder)
-        for (jobs, environment), folder in zip(settings, folders, strict=True)
-    ]
-    answers(started)
+    for (jobs, environment), folder in zip(settings, folders, strict=True):
+        answers([start("commands", jobs, environment, folder)])
     return [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in folders]
 
 

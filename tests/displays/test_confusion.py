@@ -12,7 +12,7 @@ def test_a_color_means_the_same_share_in_every_matrix():
     large = ConfusionMatrix("b", "", ["x", "y"], np.array([[500, 500], [1, 999]]))
     steps = [[[step for step, _, _ in cells] for _, cells in matrix.rows()] for matrix in (small, large)]
     assert steps[0] == [[5, 5], [0, STEPS]]
-    assert steps[1] == [[5, 5], [1, STEPS]]  # whatever is not 0 is told from 0
+    assert steps[1] == [[5, 5], [1, STEPS]]  # all that is not 0 is told from 0
     assert [text for _, text, _ in large.rows()[1][1]] == ["<.01", ">.99"]
 
 

@@ -79,7 +79,7 @@ def map_of(selector, X, **options):
 
 
 def assert_follows(display, prototype):
-    """Whatever is kept, the map says what the prototype says."""
+    """With any kept objects, the map says what the prototype says."""
     n = display.rows.size
     assert display.positions.shape == (n, 2)
     assert np.isfinite(display.positions).all()

@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 
 import covey
 from covey.displays import PrototypeMapDisplay, colors
-from covey.displays.map import packed
+from covey.displays.map import as_base64
 from tests.browser import assert_renders
 from tests.displays.test_colors import contrast
 
@@ -133,10 +133,10 @@ class TestData:
 
     @pytest.mark.parametrize("largest", [0, 255, 256, 65535, 65536, 2**32 - 1])
     def test_numbers_take_no_more_bytes_than_they_need(self, largest):
-        text = packed([0, largest])
+        text = as_base64([0, largest])
         assert unpacked(text).tolist() == [0, largest]
         assert int(text[0]) == (1 if largest < 256 else 2 if largest < 65536 else 4)
-        assert unpacked(packed(np.empty(0))).size == 0
+        assert unpacked(as_base64(np.empty(0))).size == 0
 
     def test_fields_that_do_not_fit_are_left_out_and_counted(self, monkeypatch):
         monkeypatch.setattr("covey.displays.map.MOST_TEXT", 150)

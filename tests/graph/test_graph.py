@@ -16,15 +16,9 @@ from covey.graph import descent, pair_memory
 from covey.graph import exact as _exact
 from covey.graph.build import build, choose_method
 from covey.similarity.measures import resolve
-from covey.similarity.space import draw_pairs
 from tests import reference
 from tests.forms import COSINES, Counted, compiled_cosine, similarity_matrix, space_of
-
-
-def assert_same(a, b):
-    np.testing.assert_array_equal(a.indices, b.indices)
-    np.testing.assert_array_equal(a.similarities, b.similarities)
-    assert a.n_evaluations == b.n_evaluations
+from tests.graph.compared import assert_same, recall
 
 
 def as_lists(graph):
@@ -110,35 +104,6 @@ def test_threads_and_blocks_change_nothing(n, method, form, monkeypatch):
         assert_same(covey.neighbor_graph(objects, 6, similarity, method, random_state=3, n_jobs=n_jobs), expected)
 
 
-def test_a_hash_of_pairs_does_what_the_bitmap_does(monkeypatch):
-    X = np.random.default_rng(0).random((500, 8))
-    expected = covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0)
-    monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", 0)
-    assert_same(covey.neighbor_graph(X, 8, compiled_cosine, "nn-descent", random_state=0, n_jobs=2), expected)
-
-
-def test_cheap_scores_need_no_memory_of_pairs(monkeypatch):
-    """Without it the same pairs meet, so the graph is the same; only evaluations are more."""
-    X = np.random.default_rng(0).random((450, 8))
-    expected = covey.neighbor_graph(X, 8, method="nn-descent", random_state=0)
-    monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", 0)
-    graphs = [covey.neighbor_graph(X, 8, method="nn-descent", random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2)]
-    assert_same(*graphs)
-    assert recall(graphs[0], expected) > 0.99
-    assert graphs[0].n_evaluations > expected.n_evaluations
-
-
-@given(st.integers(2, 2000), st.integers(0, 9))
-def test_drawn_pairs_are_different_pairs(n, seed):
-    n_pairs = n * (n - 1) // 2
-    for size in {min(n_pairs, 50), n_pairs if n < 80 else 1}:
-        i, j = draw_pairs(n, size, np.random.default_rng(seed))
-        assert len(set(zip(i.tolist(), j.tolist(), strict=True))) == size
-        assert (i >= 0).all()
-        assert (i < j).all()
-        assert (j < n).all()
-
-
 @pytest.mark.parametrize("symmetric", [True, False])
 @given(seed=st.integers(0, 9), levels=st.sampled_from([1, 3, None]), k=st.integers(1, 12))
 def test_descent_keeps_its_promises(symmetric, seed, levels, k):
@@ -186,40 +151,6 @@ def test_threads_do_not_lose_each_others_work(monkeypatch):
         monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", limit)
         for method, graph in expected.items():
             assert_same(covey.neighbor_graph(X, 12, compiled_cosine, method, random_state=0, n_jobs=8), graph)
-
-
-def test_the_estimated_recall_is_honest(monkeypatch):
-    """Over many seeds its mean meets the true recall; what the random pairs find lifts the true one a little."""
-    monkeypatch.setattr(descent, "EXTEND_BELOW", 0.0)  # the first estimate counts, whatever it is
-    X = np.random.default_rng(0).random((400, 12))
-    exact = covey.neighbor_graph(X, 10, method="exact")
-    method = covey.NNDescent(sample_rate=0.3)
-    graphs = [covey.neighbor_graph(X, 10, method=method, random_state=seed) for seed in range(60)]
-    estimates = np.array([graph.estimated_recall.value for graph in graphs])
-    truths = np.array([recall(graph, exact) for graph in graphs])
-    assert abs(estimates.mean() - truths.mean()) < 4 * estimates.std() / np.sqrt(60) + 0.01
-    covered = [
-        graph.estimated_recall.low <= truth <= graph.estimated_recall.high
-        for graph, truth in zip(graphs, truths, strict=True)
-    ]
-    assert np.mean(covered) > 0.8
-    assert exact.estimated_recall is None
-
-
-def test_the_interval_of_the_recall_is_that_of_a_poisson_number():
-    """Published exact limits: 10 events may be 4.80 to 18.39, none up to 3.69."""
-    found = covey.results.Recall.of(10, 100.0)
-    expected = [1 / (1 + missed / 100) for missed in (10, 18.39, 4.80)]
-    assert (found.value, found.low, found.high) == pytest.approx(expected, abs=1e-4)
-    none = covey.results.Recall.of(0, 100.0)
-    assert (none.value, none.high) == (1, 1)
-    assert none.low == pytest.approx(1 / (1 + 0.0369), abs=1e-4)
-
-
-def test_equally_similar_neighbors_are_interchangeable_in_the_recall():
-    """Every graph of equal rows is perfect, whichever of them it lists."""
-    graph = covey.neighbor_graph(np.ones((600, 2)), 10, covey.from_distance("manhattan"), "nn-descent", random_state=0)
-    assert graph.estimated_recall.value == 1
 
 
 @numba.njit
@@ -339,11 +270,6 @@ def test_wrong_graphs_are_refused(matrix, error, message):
 def test_wrong_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         covey.neighbor_graph(np.eye(3), **options)
-
-
-def recall(graph, exact):
-    k = graph.n_neighbors
-    return np.mean([np.isin(a, b[:k]).mean() for a, b in zip(graph.indices, exact.indices, strict=True)])
 
 
 def test_recall_and_scan_rate_on_fashion_mnist(fashion):

@@ -159,17 +159,3 @@ def test_a_merge_finds_nearly_all_neighbors(share, similarity):
     assert found >= 0.95
     assert abs(found - recall.value) < 0.05
     assert space.n_evaluations < 3000 * 2999 / 4
-
-
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)).filter(lambda p: p[0] != p[1]), max_size=200))
-def test_pairs_within_a_side_are_never_new(pairs):
-    on_right = np.random.default_rng(0).random(21) < 0.4
-    i, j = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
-    seen, expected = set(), []
-    for a, b in pairs:
-        expected.append(bool(on_right[a] != on_right[b]) and frozenset((a, b)) not in seen)
-        seen.add(frozenset((a, b)))
-    for inner in (pair_memory.BitmapPairs(21), pair_memory.HashedPairs(21)):
-        assert pair_memory.CrossPairs(on_right, inner).add(i, j).tolist() == expected
-    forgotten = pair_memory.CrossPairs(on_right, pair_memory.ForgottenPairs(21)).add(i, j)
-    assert forgotten.tolist() == (on_right[i] != on_right[j]).tolist()

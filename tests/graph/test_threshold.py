@@ -83,7 +83,7 @@ def test_each_pair_of_a_function_is_evaluated_once(n, symmetric, threshold):
         return 1 / (1 + abs(a - b)) if symmetric else 1 / (1 + max(a - b, 0))
 
     objects = [float(x) for x in np.random.default_rng(1).permutation(n)]
-    similarity = covey.Similarity(near, symmetric, trusted=True)
+    similarity = covey.Similarity(near, symmetric=symmetric, trusted=True)
     selector = covey.CRS(None, threshold=threshold, similarity=similarity, random_state=0)
     selector.fit(objects)
     assert len(calls) == len(set(calls)) == selector.n_evaluations_ == n * (n - 1) // (2 if symmetric else 1)

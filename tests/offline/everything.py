@@ -60,7 +60,7 @@ def loaders():
     for name in ("load_fashion_mnist", "load_20newsgroups", "load_email_eu_core", "load_whotracksme"):
         try:
             getattr(datasets, name)(data_home="nothing")
-        except datasets.MissingDataError:
+        except covey.exceptions.MissingDataError:
             DONE.append(name)
 
 

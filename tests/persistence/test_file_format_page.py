@@ -15,6 +15,7 @@ from covey.persistence.estimators import MOST_BITS, MOST_JOBS, WRAPPING, saved_c
 from covey.persistence.old import UPGRADES
 from covey.persistence.records import RECORDS
 from covey.persistence.values import ARRAYS, DEEPEST, FORMS, MOST_EQUAL_HASHES
+from covey.runtime.wording import LONGEST_ERROR
 from covey.selectors.base import Selector
 from covey.similarity.similarity import CONVERSIONS
 from covey.storage import limits
@@ -93,7 +94,7 @@ def test_the_limits_are_those_of_the_code():
         f"{MOST_JOBS} in magnitude",
         f"{MOST_BITS} bits",
     ]
-    assert f"at most about {container.LONGEST_CAUSE} characters" in PAGE
+    assert f"at most about {LONGEST_ERROR} characters" in PAGE
 
 
 @pytest.mark.parametrize("labels", [np.repeat([0, 1, 2], 6), np.repeat(["a", "b", "c"], 6)])

@@ -15,9 +15,10 @@ import scipy.sparse as sp
 import covey
 from covey.exceptions import FileFormatError
 from covey.persistence import loading
-from covey.persistence.format import DEEPEST_ESTIMATOR, LONGEST_CAUSE
+from covey.persistence.format import DEEPEST_ESTIMATOR
 from covey.persistence.loading import ModelFile
 from covey.persistence.values import MOST_EQUAL_HASHES
+from covey.runtime.wording import LONGEST_ERROR
 from covey.storage import archive as archives
 from tests.attack._model_kinds import FILES, FirstOfAll, alike
 from tests.damage import change_file
@@ -209,7 +210,7 @@ def test_an_error_repeats_no_more_than_some_characters_of_a_file(path):
     change_file(path, change)
     with pytest.raises(FileFormatError) as caught:
         covey.load(path)
-    assert len(str(caught.value)) < LONGEST_CAUSE + 200
+    assert len(str(caught.value)) < LONGEST_ERROR + 200
 
 
 def test_a_missing_library_is_no_fault_of_the_file(path, monkeypatch):

@@ -38,7 +38,7 @@ def test_notes_are_read_without_the_arrays_of_the_model(path, monkeypatch):
 
 def test_a_file_that_is_no_model_is_refused_when_it_is_opened(tmp_path):
     (tmp_path / "model").write_bytes(b"not a zip")
-    with pytest.raises(FileFormatError, match="is no model, but another kind of file"):
+    with pytest.raises(FileFormatError, match="is not a model, but another kind of file"):
         ModelFile(tmp_path / "model")
 
 

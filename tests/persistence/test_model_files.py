@@ -259,7 +259,7 @@ TAMPERED = {
     "no indices": (with_array("indices", lambda a: a[:0]), "indices must be some of the members"),
     "gains of others": (with_array("gains", lambda a: a[:-1]), "gains must have one entry"),
     "gains NaN": (with_array("gains", put(0, np.nan)), "gains must be an array of finite floats"),
-    "covered by nobody": (with_array("covered_by", put(0, 17)), "covered_by must be -1 or one of the indices"),
+    "covered by none": (with_array("covered_by", put(0, 17)), "covered_by must be -1 or one of the indices"),
     "covered_by too short": (with_array("covered_by", lambda a: a[:-1]), "covered_by must have one entry"),
     "array that is not there": (with_prototype(gains={"array": 10**6}), "no member '1000000.npy'"),
     "array by name": (with_prototype(gains={"array": "0"}), "referred to by its number"),

@@ -196,7 +196,7 @@ def test_damaged_files_are_refused_in_one_line(tmp_path):
         whole[: len(whole) // 2]: "was not written by covey.save, or is damaged",
         whole[:-10]: "was not written by covey.save, or is damaged",
         b"": "is empty; pass what covey.save or covey select --model has written",
-        b"not a zip": "is no model, but another kind of file; pass what covey.save",
+        b"not a zip": "is not a model, but another kind of file; pass what covey.save",
     }.items():
         path.write_bytes(content)
         with pytest.raises(ValueError, match=message) as caught:

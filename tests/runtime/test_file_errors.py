@@ -11,7 +11,7 @@ import pytest
 import covey
 from covey.experiments import records
 from covey.runtime import workers
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.storage import atomic as whole_module
 from covey.storage.atomic import whole
 from covey.storage.journal import Journal
@@ -54,7 +54,7 @@ def raises_about(path, message="No space left on device"):
     ],
 )
 def test_an_error_that_names_no_file_or_a_temporary_one_names_the_file(error, message):
-    with pytest.raises(type(error), match=re.escape(message)) as raised, of_file("target", ".temporary"):
+    with pytest.raises(type(error), match=re.escape(message)) as raised, system_errors_of("target", ".temporary"):
         raise error
     assert str(raised.value) == message
 

@@ -10,7 +10,7 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 
 import covey
 from covey.dask.large import graph_parameters
-from covey.dask.shards import Shard, link, merge_shards
+from covey.dask.shards import Shard, merge_shards, shard_graph
 from covey.dask.worker import FittedPack, Pack, fit_pack
 from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
@@ -38,13 +38,13 @@ def test_the_results_of_tasks_take_what_their_arrays_take():
     collection = collect(ROWS, resolve("euclidean"))
     shard, rng = Shard.of(collection), np.random.default_rng(0)
     how = graph_parameters(covey.CRS(5), 500)
-    links = link(shard, how, rng)
+    links = shard_graph(shard, how, rng)
     assert sys.getsizeof(shard) >= ROWS.nbytes
     assert sys.getsizeof(links) >= links.neighbors.nbytes + links.similarities.nbytes
     right = collect(ROWS + 9, resolve("euclidean"))
     right.rows = right.rows + 500
     other = Shard.of(right)
-    merged = merge_shards(shard, links, other, link(other, how, rng), how, rng)
+    merged = merge_shards(shard, links, other, shard_graph(other, how, rng), how, rng)
     assert sys.getsizeof(merged) >= 2 * merged.left.neighbors.nbytes
     pack = Pack(collection, np.zeros(500, dtype=np.intp))
     fitted = fit_pack(pack, covey.CRS(5), {0: rng})

@@ -323,6 +323,24 @@ def test_finished_clusters_of_another_run_are_refused(parameters, named, tmp_pat
     made("exact", similarity, checkpoint=tmp_path / "kept", n_jobs=2, verbose=0).fit(objects, Y)  # these do not matter
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "named"),
+    [
+        ({"selector": "CRS", "k": 4, "sample_rate": 0.7}, {"selector": "CRS", "k": 4}, "version of covey, but"),
+        ({"selector": "CRS", "k": 4}, {"selector": "CRS", "k": 4, "later": None}, "only one of the two has later;"),
+        ({"selector": "CRS", "k": 4, "sample_rate": 0.7}, {"selector": "CRS", "k": 5}, "another k: it has 4 and"),
+        ({"k": 4, "method": "exact"}, {"selector": "CRS", "k": 4}, "another method: it has 'exact' and this run None"),
+    ],
+)
+def test_a_run_of_another_version_is_told_from_one_with_other_parameters(before, now, named, tmp_path):
+    with Checkpoint(tmp_path / "kept", "fingerprint", "words") as checkpoint:
+        checkpoint.begin_run(before)
+    with Checkpoint(tmp_path / "kept", "fingerprint", "words") as checkpoint:
+        with pytest.raises(CheckpointMismatchError, match=named):
+            checkpoint.begin_run(now)
+        checkpoint.begin_run(before)
+
+
 def test_weights_and_included_rows_are_part_of_the_run(tmp_path):
     objects, similarity = NAMED["dense"]
     made("exact", similarity, checkpoint=tmp_path / "kept").fit(objects, Y, include=[3])

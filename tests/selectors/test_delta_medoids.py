@@ -37,7 +37,7 @@ def test_it_is_the_pseudo_code(n, seed, symmetric, delta, strict, one_shot, batc
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delta_medoids, "BATCH", batch)
         selector = covey.DeltaMedoids(
-            delta, similarity=Similarity(counted, symmetric), strict=strict, one_shot=one_shot
+            delta, similarity=Similarity(counted, symmetric=symmetric), strict=strict, one_shot=one_shot
         ).fit(list(range(n)))
     groups, n_iter, stopped_by = reference.delta_medoids(lambda x, r: values[x, r], n, delta, strict, one_shot)
     assert set(selector.sample_indices_.tolist()) == set(groups)
@@ -48,7 +48,7 @@ def test_it_is_the_pseudo_code(n, seed, symmetric, delta, strict, one_shot, batc
 @given(n=st.integers(1, 40), seed=st.integers(0, 10_000), symmetric=st.booleans(), delta=st.sampled_from([0.5, 0.75]))
 def test_everyone_is_covered_after_every_iteration(n, seed, symmetric, delta):
     values = eighths(n, seed, symmetric)
-    space = space_of(list(range(n)), resolve(Similarity(Counted(values, symmetric), symmetric)))
+    space = space_of(list(range(n)), resolve(Similarity(Counted(values, symmetric), symmetric=symmetric)))
     evaluated = EvaluatedSimilarities(space, "")
     every = delta_medoids.iterations(evaluated, delta, np.ones(n, dtype=int), strict=True, one_shot=False)
     for groups in itertools.islice(every, 6):
@@ -58,7 +58,7 @@ def test_everyone_is_covered_after_every_iteration(n, seed, symmetric, delta):
 
 
 def test_one_asks_for_no_more_pairs_than_the_pseudo_code(monkeypatch):
-    """One shot compares each object with those that represent when its turn comes, and with nobody else."""
+    """One shot compares each object with those that represent when its turn comes, and with no others."""
     values = eighths(60, 3, True)
     counted = Counted(values)
     selector = covey.DeltaMedoids(0.75, similarity=counted, one_shot=True).fit(list(range(60)))
@@ -71,7 +71,7 @@ def test_one_asks_for_no_more_pairs_than_the_pseudo_code(monkeypatch):
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_extremes(symmetric):
     values = similarity_matrix(30, np.random.default_rng(0), symmetric)
-    similarity = Similarity(Counted(values, symmetric), symmetric)
+    similarity = Similarity(Counted(values, symmetric), symmetric=symmetric)
     one = covey.DeltaMedoids(-1.0, similarity=similarity).fit(list(range(30)))
     assert one.sample_indices_.tolist() == [np.argmax(values.sum(axis=0))]
     everyone = covey.DeltaMedoids(1.5, similarity=similarity).fit(list(range(30)))
@@ -89,7 +89,7 @@ def test_what_ends_the_iterations(monkeypatch):
 
     def circle(*args, **options):
         for at in itertools.count():
-            yield delta_medoids.Groups(np.full(14, at % 3, dtype=np.int32), np.ones(14))
+            yield delta_medoids.MedoidGroups(np.full(14, at % 3, dtype=np.int32), np.ones(14))
 
     monkeypatch.setattr(delta_medoids, "iterations", circle)
     assert selector.set_params(max_iter=9).fit(values).stopped_by_ == {0: "cycle"}
@@ -100,7 +100,7 @@ def test_what_ends_the_iterations(monkeypatch):
 def test_groups_only_get_more_and_closer(n, seed, symmetric, strict):
     """Why it ends: the number of groups, then the sum of similarities to medoids, never falls."""
     values = eighths(n, seed, symmetric)
-    space = space_of(list(range(n)), resolve(Similarity(Counted(values, symmetric), symmetric)))
+    space = space_of(list(range(n)), resolve(Similarity(Counted(values, symmetric), symmetric=symmetric)))
     before = (0, 0.0)
     once = np.ones(n, dtype=int)
     every = delta_medoids.iterations(EvaluatedSimilarities(space, ""), 0.625, once, strict=strict, one_shot=False)

@@ -91,7 +91,7 @@ def test_a_hash_alone_merges_nothing(monkeypatch):
 def test_rows_are_compared_as_numpy_does(n, width, seed, sparse):
     X = np.random.default_rng(seed).integers(-1, 2, (n, width)).astype(float)
     _, expected = np.unique(X, axis=0, return_inverse=True)
-    found = duplicates._distinct_rows(duplicates._Rows(sp.csr_array(X) if sparse else X, scaled=False))
+    found = duplicates._distinct_rows(duplicates._ComparableRows(sp.csr_array(X) if sparse else X, scaled=False))
     same = found.kind[:, None] == found.kind
     np.testing.assert_array_equal(same, expected[:, None] == expected)
     assert found.first.tolist() == sorted(found.first.tolist())

@@ -1,4 +1,4 @@
-"""Hashes of contents and fingerprints say what is equal, in whatever process and part of the data it is."""
+"""Hashes of contents and fingerprints say what is equal, in any process and part of the data it is."""
 
 import functools
 import os

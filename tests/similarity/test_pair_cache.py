@@ -4,18 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import covey
-from covey.similarity.hash_table import PairTable, pair_keys
 from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from covey.similarity.pair_cache import CachedCollection
 from tests.forms import WORDS, Counted, letters, similarity_matrix
 
 RNG = np.random.default_rng(0)
-KEYS = st.integers(0, 2**63) | st.integers(0, 50)
 
 
 def collection_of(function, n=20, symmetric=True):
@@ -31,31 +27,6 @@ def counted_collection(n=20, symmetric=True):
 def pairs(n, size, rng=RNG):
     i, j = rng.integers(0, n, (2, size)).astype(np.int32)
     return i, np.where(i == j, (j + 1) % n, j).astype(np.int32)
-
-
-@given(st.lists(st.lists(st.tuples(KEYS, st.floats(allow_nan=False)), max_size=60), max_size=5))
-def test_a_table_holds_what_a_dict_would_hold(batches):
-    table, expected = PairTable(), {}
-    for batch in batches:
-        new = {key: value for key, value in dict(batch).items() if key not in expected}
-        table.store(np.array(list(new), dtype=np.uint64), np.array(list(new.values()), dtype=float))
-        expected.update(new)
-        asked = [*expected, *(key % 97 + 1 for key in expected)]
-        values, known = table.look_up(np.array(asked, dtype=np.uint64))
-        assert known.tolist() == [key in expected for key in asked]
-        assert values[known].tolist() == [expected[key] for key in asked if key in expected]
-
-
-def test_a_table_grows_and_loses_nothing():
-    table = PairTable()
-    a, b = (side.ravel().astype(np.uint64) for side in np.indices((150, 150)))
-    values = RNG.random(a.size)
-    for batch in np.array_split(np.arange(a.size), 7):
-        table.store(pair_keys(a[batch], b[batch]), values[batch])
-    i, j, stored = table.pairs()
-    np.testing.assert_array_equal(i, a.astype(np.int32))
-    np.testing.assert_array_equal(j, b.astype(np.int32))
-    np.testing.assert_array_equal(stored, values)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

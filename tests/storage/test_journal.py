@@ -1,4 +1,4 @@
-"""A journal gives back what was written, whatever stopped the writer, and refuses what it cannot be sure of."""
+"""A journal gives back what was written, no matter what stopped the writer, and refuses what it cannot be sure of."""
 
 import multiprocessing
 import os
@@ -106,7 +106,7 @@ def test_any_bytes_are_a_journal_or_refused(content, tmp_path_factory):
 
 def test_another_file_is_refused_and_left_alone(path):
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(FileFormatError, match="is no checkpoint of covey; choose another name"):
+    with pytest.raises(FileFormatError, match="is not a checkpoint of covey; choose another name"):
         Journal(path)
     assert path.read_text() == "a,b\n1,2\n"
 

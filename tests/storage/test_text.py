@@ -69,7 +69,7 @@ def test_the_line_of_a_byte_that_is_no_text_is_counted(lines, newline):
     with pytest.raises(UnicodeDecodeError) as caught:
         content.decode("utf-8")
     message = str(undecodable("f", caught.value, 7))
-    assert message.startswith(f"f, line {7 + len(lines) + 1}: the byte 0xe9 is no text in the encoding utf-8; pass")
+    assert message.startswith(f"f, line {7 + len(lines) + 1}: the byte 0xe9 is not text in the encoding utf-8; pass")
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,20 @@ from functools import partial
 from typing import Annotated, Any
 
 from covey.cli.classify.command import classify
-from covey.cli.classify.options import RULES as CLASSIFY_RULES
+from covey.cli.classify.rules import RULES as CLASSIFY_RULES
 from covey.cli.compare.command import compare
-from covey.cli.compare.options import RULES as COMPARE_RULES
-from covey.cli.early import EXIT_CODE
+from covey.cli.compare.rules import RULES as COMPARE_RULES
 from covey.cli.errors import MisuseError
 from covey.cli.inspect.command import inspect
-from covey.cli.inspect.options import RULES as INSPECT_RULES
+from covey.cli.inspect.rules import RULES as INSPECT_RULES
 from covey.cli.interrupts import interruptible
 from covey.cli.options import OBJECTS, READING, RUN
 from covey.cli.reproduce import reproduce
 from covey.cli.rules import Rule, as_list, check
 from covey.cli.select.command import select
 from covey.cli.select.options import BESIDE, CHOICE, CLUSTER, LONG
-from covey.cli.select.options import RULES as SELECT_RULES
+from covey.cli.select.rules import RULES as SELECT_RULES
+from covey.cli.startup import EXIT_CODE
 from covey.cli.terminal import complain, show_traceback
 from covey.cli.typer_dataclasses import command, option, typer
 from covey.runtime.interruptible import Interrupt

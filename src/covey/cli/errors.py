@@ -1,4 +1,4 @@
-"""The error of options that make no sense, and how other errors get the name of the file that they are about."""
+"""The error of options that make no sense, and how errors about objects name the file that the objects come from."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ class MisuseError(ValueError):
 
 
 @contextmanager
-def about(path: str) -> Iterator[None]:
+def object_errors_of(path: str) -> Iterator[None]:
     """Let an error of the library, which knows objects but no files, name the file that the objects come from.
 
     An error that is about another file says so by an attribute `names_file`.

@@ -1,6 +1,6 @@
-"""Ctrl-C stops a command with exit code 130 and one line, at whatever moment it comes.
+"""Ctrl-C stops a command with exit code 130 and one line, at any moment.
 
-Python turns Ctrl-C into a KeyboardInterrupt, at whatever line it is. That alone is not enough:
+Python turns Ctrl-C into a KeyboardInterrupt, at any line. That alone is not enough:
 
 - Nothing catches it while libraries are being imported, or while the interpreter ends.
 - A library may report an error of its own instead (an import of one that was made with pybind11 raises ImportError), or
@@ -11,11 +11,10 @@ Python turns Ctrl-C into a KeyboardInterrupt, at whatever line it is. That alone
 
 So the process of a command has three phases, each with a handler of the signal.
 
-1. While the command is being imported, an interrupt ends the process at once (`early.py`).
+1. While the command is being imported, an interrupt ends the process at once (`startup.py`).
 2. Inside `interruptible`, an interrupt is noted, and KeyboardInterrupt is raised. If a library swallows it, the next
    step of the work raises it again (`runtime/interruptible.py`), and so does the end of the next file
-   (`storage/atomic.py`). If
-   something else is raised instead, the note tells that it was an interrupt.
+   (`storage/atomic.py`). If something else is raised instead, the note tells that it was an interrupt.
 3. After that, an interrupt is only noted. `leave` does what the interpreter does at its end, and then ends the process
    with the exit code that the note asks for, without another step.
 
@@ -34,7 +33,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Never
 
-from covey.cli.early import EXIT_CODE, end_at_once
+from covey.cli.startup import EXIT_CODE, end_at_once
 from covey.runtime.interruptible import Interrupt
 
 WITH_FORCE = "run the same command again with --force"
@@ -89,7 +88,7 @@ def interruptible(work: Callable[[], int]) -> int:
 
 
 @contextmanager
-def restored() -> Iterator[None]:
+def restoring_handler() -> Iterator[None]:
     """Let Ctrl-C do afterwards what it has done before."""
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -160,7 +159,7 @@ def leave(code: int) -> Never:
 
 
 def _is_heeded_by(*handlers: Any) -> bool:
-    """Say whether one of these handles Ctrl-C, and this thread may set another one."""
+    """Return whether one of these handles Ctrl-C, and this thread may set another one."""
     return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) in handlers
 
 
@@ -179,7 +178,7 @@ def _note(*_: object) -> None:
 
 
 def _is_another() -> bool:
-    """Note an interrupt, unless it means the same as the last one; say whether it was noted."""
+    """Note an interrupt and return True, unless it comes within `PATIENCE` seconds of the last one."""
     now = time.monotonic()
     if Interrupt.at is not None and now < Interrupt.at + PATIENCE:
         return False

@@ -12,8 +12,8 @@ from covey.cli.objects.recipe import Recipe, Settings
 from covey.cli.objects.registry import read_recipe, recipe_of
 from covey.cli.similarity_option import OF_TEXTS, function_of, is_same
 from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import format_errors_of
 from covey.similarity.measures import resolve
-from covey.storage.errors import naming
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,11 @@ def read_model(path: str, file: OpenedFile, similarity: str | None = None, *, to
     function = (
         None if file.missing_callable is None else _function(path, file, similarity, recipe, to_look_at=to_look_at)
     )
-    with nullcontext() if similarity is not None else naming(path, "names a similarity that it was not made with"):
+    with (
+        nullcontext()
+        if similarity is not None
+        else format_errors_of(path, "names a similarity that it was not made with")
+    ):
         fitted = file.load(function)
     if not isinstance(fitted, NearestPrototypeClassifier):
         raise ValueError(f"{path} holds a {type(fitted).__name__}, which cannot classify; save a classifier.")
@@ -95,7 +99,7 @@ def _notes(path: str, file: OpenedFile) -> dict[str, Any]:
     noted = file.notes()
     if not isinstance(noted, dict) or "recipe" not in noted:
         return {}
-    with naming(path, "holds notes that covey select has not written"):
+    with format_errors_of(path, "holds notes that covey select has not written"):
         return noted | {"recipe": read_recipe(noted["recipe"])}
 
 

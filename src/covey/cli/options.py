@@ -12,13 +12,13 @@ from typing import Annotated, Any
 from covey.cli.files.dialect import Dialect, decimal_in, delimiter_in, encoding_in, listed
 from covey.cli.files.formats import Format, format_of
 from covey.cli.files.paths import check_there, expanded
-from covey.cli.similarity_option import OWN, check_function_file, in_words, similarity_in
+from covey.cli.similarity_option import OWN, check_function_file, help_text, similarity_in
 from covey.cli.typer_dataclasses import argument, option
 from covey.storage.limits import FREE, MOST_RATIO, OPTION, unpacking_at_most
 
 OBJECTS, READING, RUN = "What the objects are", "How the file is read", "How it runs"
 """The panels of the help beside the first one."""
-SIMILARITIES = in_words()
+SIMILARITIES = help_text()
 """The names of all similarities, as the help lists them."""
 OUT_FORMATS = (
     f"The format of OUT, if its name does not say it: {', '.join(kind for kind in Format if kind.traits.is_written)}."
@@ -186,6 +186,19 @@ class Input:
         """The format of the files; None for a log of hosts."""
         return None if self.hosts else format_of(self.files[0], self.form)
 
+    @property
+    def formats(self) -> dict[Format, str]:
+        """The formats of the files, each with the first file that has it; none for a log of hosts."""
+        found: dict[Format, str] = {}
+        for path in () if self.hosts else self.files:
+            found.setdefault(format_of(path, self.form), path)
+        return found
+
+    @property
+    def differing(self) -> str:
+        """Two files of different formats, in words."""
+        return " and ".join(f"{path} ({kind})" for kind, path in [*self.formats.items()][:2])
+
     def check_files(self) -> None:
         """Refuse files that are not there, and files of no known format."""
         for path in self.files:
@@ -314,6 +327,11 @@ class Source(Input):
             panel=OBJECTS,
         ),
     ] = None
+
+    @property
+    def is_square(self) -> bool:
+        """Whether rows hold the similarities or distances of all objects to all objects."""
+        return self.matrix or self.distances
 
     @property
     def feature_names(self) -> Sequence[str]:

@@ -22,7 +22,7 @@ OWN = "module:function or path/to/file.py:function"
 """How a user names a custom function."""
 
 
-def in_words() -> str:
+def help_text() -> str:
     """Return the names as the help lists them."""
     tables = f"{', '.join(OF_TABLES)} for columns of numbers, of categories and with gaps"
     return f"{', '.join(OF_ROWS)}; {tables}; for --text also {', '.join(OF_TEXTS)}"

@@ -18,7 +18,7 @@ from itertools import accumulate
 from types import TracebackType
 from typing import Any, TextIO
 
-from covey.runtime.wording import several, shortened, visible
+from covey.runtime.wording import one_line, several, shortened, visible
 
 FEWEST_ROWS = 10
 """How many rows of a table are shown even on a terminal that is not that high."""
@@ -86,9 +86,8 @@ def say(text: str) -> None:
 
 
 def complain(error: BaseException) -> None:
-    """Say in one line what an error says. A line that is longer than anybody reads is cut."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    say(f"covey: {text if len(text) <= LONGEST_LINE else f'{text[:LONGEST_LINE]} …'}")
+    """Say in one line what an error says."""
+    say(f"covey: {one_line(error, longest=LONGEST_LINE)}")
 
 
 class VisibleOutput:
@@ -98,7 +97,7 @@ class VisibleOutput:
         self._file, self._is_terminal = sys.stdout, sys.stdout.isatty()
 
     def write(self, text: str) -> int:
-        """Write some text; ends of lines and tabs stay as they are."""
+        """Write a string; ends of lines and tabs stay as they are."""
         if self._is_terminal:
             parts = re.split(r"([\n\t])", text)
             text = "".join(part if part in ("\n", "\t") else visible(part) for part in parts)

@@ -17,8 +17,9 @@ The *driver* is the process that calls `fit`. It plans, submits tasks and waits;
   members stay on the cluster, and this prototype.
 - Driver: `driver.py` decides which clusters are packed together and which are cut into shards, and goes through a fit.
   `inputs.py` reads X and y, and `large.py` fits a cluster in shards.
-- Workers: `worker.py` has the tasks on parts of X and on small clusters, `shards.py` those on shards.
-- `engine.py` is the only file that talks to Dask: it submits tasks and waits for them.
+- Workers: `worker.py` has the tasks on parts of X and on small clusters, `shards.py` those on shards, and `task.py`
+  what surrounds every task.
+- `engine.py` is the only file of the driver that talks to Dask: it submits tasks and waits for them.
 - `checkpoint.py` keeps the results of finished tasks in a folder.
 """
 

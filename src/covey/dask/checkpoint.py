@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from covey.dask.engine import Engine
 from covey.exceptions import FileFormatError
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.runtime.libraries import require
 from covey.storage.serialization import build, deserialize, serialize
 
@@ -40,7 +40,7 @@ class TaskCache:
         return engine.submit_counted(name, function, *args)
 
     def is_restored(self, name: str) -> bool:
-        """Say whether the result of a task is read instead of computed."""
+        """Return whether the result of a task is read instead of computed."""
         return False
 
 
@@ -60,7 +60,7 @@ class FolderCheckpoint(TaskCache):
         files, folder = _open_folder(url)
         if "memory" in files.protocol:
             raise ValueError(f"checkpoint must be where all workers see it, got {url!r}, the memory of one process.")
-        with of_file(url):
+        with system_errors_of(url):
             files.makedirs(folder, exist_ok=True)
             files.invalidate_cache()  # workers, or other runs, have written files since this process last looked
             try:
@@ -102,7 +102,7 @@ def read_manifest(url: str) -> dict[str, Any] | None:
     """Return what a folder says that it belongs to, or None if it says nothing."""
     files, folder = _open_folder(url)
     try:
-        with of_file(f"{url}/{MANIFEST}"):
+        with system_errors_of(f"{url}/{MANIFEST}"):
             manifest = json.loads(files.cat_file(f"{folder}/{MANIFEST}"))
         whole = isinstance(manifest, dict) and manifest.pop(CHECKSUM, None) == _checksum(manifest)
     except FileNotFoundError:
@@ -147,7 +147,7 @@ def _file(name: str) -> str:
 
 
 def _sees(url: str) -> bool:
-    """Say whether this worker finds the manifest of a folder."""
+    """Return whether this worker finds the manifest of a folder."""
     return read_manifest(url) is not None
 
 
@@ -163,7 +163,7 @@ def _write(url: str, name: str, content: bytes) -> None:
     """Write a file under another name, and rename it when it is complete."""
     files, folder = _open_folder(url)
     temporary = f"{folder}/.{uuid4().hex}.{name}"
-    with of_file(f"{url}/{name}", temporary):
+    with system_errors_of(f"{url}/{name}", temporary):
         files.pipe_file(temporary, content)
         files.mv(temporary, f"{folder}/{name}")
 
@@ -171,7 +171,7 @@ def _write(url: str, name: str, content: bytes) -> None:
 def _read_result(url: str, name: str, kind: type) -> Any:
     """Read the result of a task."""
     files, folder = _open_folder(url)
-    with of_file(f"{url}/{name}"):
+    with system_errors_of(f"{url}/{name}"):
         content = files.cat_file(f"{folder}/{name}")
     try:
         if zlib.crc32(content[4:]) != int.from_bytes(content[:4], "little"):

@@ -1,9 +1,11 @@
 """`covey.dask.NearestPrototypeClassifier`: fitted on a Dask cluster, and lazy for objects that live there."""
 
+import re
+from collections.abc import Callable
 from copy import copy
 from functools import partial
 from operator import getitem
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +29,22 @@ from covey.runtime.libraries import require
 from covey.selectors.base import whole_or_nothing
 from covey.selectors.labels import exact_array
 from covey.similarity.measures import resolve
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _as_in_one_process(method: Method) -> Method:
+    """Give a method the docstring of the local class, but with its own types of X and of arrays, and no examples.
+
+    An array that is returned is a dask array if X is a dask collection.
+    """
+    text = str(getattr(local.NearestPrototypeClassifier, method.__name__).__doc__)
+    text = re.split(r"\n +Examples\n", text)[0].rstrip()
+    text = re.sub(r"(?<= X : ).*", "dask collection, list of delayed objects, or anything that `covey.CRS` takes", text)
+    before, title, returned = text.partition(" Returns\n")
+    returned = re.sub(r"(?m)^( {8}(?:\w+ : )?)(\w* ?array )", r"\1dask array or \2", returned)
+    method.__doc__ = f"{before}{title}{returned}\n        "
+    return method
 
 
 class NearestPrototypeClassifier(Wrapper, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -96,6 +114,16 @@ class NearestPrototypeClassifier(Wrapper, CallbackSupportMixin, ClassifierMixin,
         self.rejection_rate = rejection_rate
         self.unknown_label = unknown_label
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a fitted attribute, which the model has."""
+            fitted = vars(vars(self)["_model"]) if "_model" in vars(self) else {}
+            return fitted[name] if name.endswith("_") and name in fitted else super().__getattr__(name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in vars(self)
+
     @whole_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
@@ -137,110 +165,35 @@ class NearestPrototypeClassifier(Wrapper, CallbackSupportMixin, ClassifierMixin,
         set_columns(model, columns)
         model._calibrate(partial(_bars_on_cluster, model, X))
         self._model = model
-        for name in [name for name in vars(self) if name.endswith("_")]:  # of an earlier fit
-            delattr(self, name)
-        self.__dict__.update({name: value for name, value in vars(model).items() if name.endswith("_")})
         return self
 
+    @_as_in_one_process
     def predict(self, X: Any) -> Any:
-        """Return the label of the most similar representative of each object; `unknown_label` for rejected ones.
-
-        Parameters
-        ----------
-        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
-            The objects, of the kind that was passed to `fit`.
-
-        Returns
-        -------
-        dask array or array of shape (n_objects,)
-            The labels. They are lazy if X is a dask collection, as are the answers of all other methods.
-        """
         return self._answer("predict", X)
 
+    @_as_in_one_process
     def explain(self, X: Any) -> Explanation:
-        """Return what `predict` answers and why.
-
-        Parameters
-        ----------
-        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
-            The objects, of the kind that was passed to `fit`.
-
-        Returns
-        -------
-        Explanation
-            The representative that decided, the class that came second, and by how much it lost.
-        """
         explanation: Explanation = self._answer("explain", X)
         return explanation
 
+    @_as_in_one_process
     def nearest_prototypes(self, X: Any, n: int = 3) -> tuple[Any, Any]:
-        """Return the n most similar representatives of each object, the best first.
-
-        Parameters
-        ----------
-        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
-            The objects, of the kind that was passed to `fit`.
-        n : int, default=3
-            How many representatives to return. If there are fewer, all are returned.
-
-        Returns
-        -------
-        indices : dask array or array of shape (n_objects, n)
-            The representatives, as rows of the X passed to `fit`.
-        similarities : dask array or array of shape (n_objects, n)
-            The similarities of each object to them.
-        """
         check_is_fitted(self)
         check_how_many(n)
         indices, similarities = self._answer("nearest_prototypes", X, n)
         return indices, similarities
 
+    @_as_in_one_process
     def class_evidence(self, X: Any) -> tuple[Any, Any]:
-        """Return, for each object, the most similar representative of each class.
-
-        Parameters
-        ----------
-        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
-            The objects, of the kind that was passed to `fit`.
-
-        Returns
-        -------
-        indices : dask array or array of shape (n_objects, n_classes)
-            Rows of the X passed to `fit`. The columns are in the order of `classes_`.
-        similarities : dask array or array of shape (n_objects, n_classes)
-            The similarities to these representatives.
-        """
         indices, similarities = self._answer("class_evidence", X)
         return indices, similarities
 
+    @_as_in_one_process
     def class_similarities(self, X: Any) -> Any:
-        """Return the best similarity of each object to each class.
-
-        Parameters
-        ----------
-        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
-            The objects, of the kind that was passed to `fit`.
-
-        Returns
-        -------
-        dask array or array of shape (n_objects, n_classes)
-            The columns are in the order of `classes_`.
-        """
         return self._answer("class_similarities", X)
 
+    @_as_in_one_process
     def decision_function(self, X: Any) -> Any:
-        """Return the best similarity of each object to each class, in the form that scikit-learn expects.
-
-        Parameters
-        ----------
-        X : dask collection, list of delayed objects, or anything that `covey.CRS` takes
-            The objects, of the kind that was passed to `fit`.
-
-        Returns
-        -------
-        dask array or array of shape (n_objects, n_classes), or (n_objects,) for two classes
-            The columns are in the order of `classes_`. For two classes it is what the second is more similar.
-        """
         return self._answer("decision_function", X)
 
     def transform(self, X: Any) -> Any:

@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from covey.arrays import Positions
-from covey.dask.driver import select
+from covey.dask.driver import fit_clusters
 from covey.dask.engine import Engine, ambient_client
 from covey.dask.worker import PartFacts
-from covey.dask.wrapper import DistributedPrototype, Wrapper
+from covey.dask.wrapper import Wrapper
 from covey.graph.build import GraphLike, Method
+from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.libraries import require
 from covey.runtime.parameters import Interval
@@ -22,8 +23,7 @@ from covey.selectors import crs as local
 from covey.selectors.base import whole_or_nothing
 from covey.selectors.labels import exact_array
 from covey.selectors.saved_state import FEATURES
-from covey.similarity.calls.failures import OnError
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 from covey.similarity.similarity import SimilarityLike
 
 SHARD_SIZE = 250_000
@@ -31,11 +31,15 @@ SHARD_SIZE = 250_000
 this size with 32 columns takes 64 MB, and a task holds two of them with their neighbor lists."""
 
 
+IN_ONE_PROCESS = {"size", "on_error", "timeout"}
+"""The parameters of `covey.CRS` that the one of this module lacks."""
+
+
 class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
     """Cluster representatives selection on a Dask cluster, for data that one machine cannot hold.
 
-    It lets the workers run a `covey.CRS` with the same parameters, and is not one itself: what needs all data in one
-    process is a matter of what `to_local` returns. The answer is that of `covey.CRS` for every cluster of at most
+    It lets the workers run a `covey.CRS` with the same parameters, and is not one itself. For what needs all data in
+    one process, call `to_local`, which returns one. The answer is that of `covey.CRS` for every cluster of at most
     `shard_size` objects, to the last bit. A larger cluster is cut into shards. Its neighbor graph is made of the graphs
     of all shards and of merges of every two of them. Like that of a single machine it is approximate, and it is not the
     same graph. The coverage of a graph is exact: the picks are those that a single machine would make from it.
@@ -64,8 +68,6 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
     checkpoint : str or None, default=None
         A folder in which finished tasks are kept, so that a fit that was stopped goes on where it was: a path that all
         workers see, or the address of any store that fsspec knows. A folder of other data or parameters is refused.
-    size, on_error, timeout : optional
-        As in `covey.CRS`. Other values than the defaults are possible in one process only.
 
     Attributes
     ----------
@@ -73,7 +75,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
         The selected rows of X. They are grouped by cluster and stand in the order in which they were picked.
     prototypes_ : dict
         For each label what `covey.Prototype` tells of a cluster. The `members` and `covered_by`, which are as long as
-        the cluster, are dask arrays; `to_local` fetches them.
+        the cluster, are dask arrays; `to_local` fetches them. In a copy that was pickled it is a `covey.Prototype`.
     n_evaluations_ : int
         How many similarities were computed, by all tasks whose results count.
     n_repeated_evaluations_ : int
@@ -86,9 +88,8 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
     Raises
     ------
     TypeError
-        At `fit`, if something is asked for that only one process can do: a finished graph, weights, rows to include, a
-        number of representatives, ``n_neighbors=None``, ``on_error="lowest"`` or a timeout. Also if `client` is not a
-        client of Dask, or if X cannot be cut into parts.
+        At `fit`, if something is asked for that only one process can do: a finished graph, weights, rows to include or
+        ``n_neighbors=None``. Also if `client` is not a client of Dask, or if X cannot be cut into parts.
     ValueError
         At `fit`, if there is no Dask cluster, if a parameter has a value that is not allowed, if the similarity needs
         the data in one process ("precomputed", "gower"), if parts of X have different columns, if y is cut at other
@@ -108,7 +109,9 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
 
     Notes
     -----
-    This needs the extra ``dask``. A worker that is lost costs the time of its tasks, and changes nothing in the answer.
+    The parameters `size`, `on_error` and `timeout` of `covey.CRS` are not there, as only one process can do what they
+    ask for. This needs the extra ``dask``. A worker that is lost costs the time of its tasks, and changes nothing in
+    the answer.
 
     Examples
     --------
@@ -127,7 +130,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
 
     _local: ClassVar[type] = local.CRS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **local.CRS._parameter_constraints,
+        **{name: rule for name, rule in local.CRS._parameter_constraints.items() if name not in IN_ONE_PROCESS},
         "client": "no_validation",
         "shard_size": [Interval(Integral, 1, None, closed="left")],
     }
@@ -148,10 +151,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
         verbose: int = 0,
         client: Any = None,
         shard_size: int = SHARD_SIZE,
-        checkpoint: Path = None,
-        size: None = None,
-        on_error: OnError = "raise",
-        timeout: None = None,
+        checkpoint: CheckpointPath = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.coverage = coverage
@@ -167,9 +167,6 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
         self.client = client
         self.shard_size = shard_size
         self.checkpoint = checkpoint
-        self.size = size
-        self.on_error = on_error
-        self.timeout = timeout
 
     @whole_or_nothing
     @with_callbacks
@@ -198,7 +195,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
             callbacks.part("clusters"),
             Engine(ambient_client(self.client), "CRS", shown=self.verbose > 0) as engine,
         ):
-            selection = select(engine, X, y, self._unfitted(), int(self.shard_size), self.checkpoint)
+            selection = fit_clusters(engine, X, y, self._unfitted(), int(self.shard_size), self.checkpoint)
         self.prototypes_ = {prototype.label: prototype for prototype in selection.prototypes}
         self.sample_indices_: Positions = np.concatenate([prototype.indices for prototype in selection.prototypes])
         self.n_evaluations_ = sum(prototype.n_evaluations for prototype in selection.prototypes)
@@ -215,9 +212,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
                 "graph must be 'auto', 'exact', 'nn-descent' or a covey.NNDescent on a cluster; to cover a finished "
                 "graph, use covey.CRS."
             )
-        on_error = None if self.on_error == "raise" else self.on_error
-        refused = {**fit_params, "size": self.size, "on_error": on_error, "timeout": self.timeout}
-        for name, value in refused.items():
+        for name, value in fit_params.items():
             if value is not None:
                 raise TypeError(f"{name} is not possible on a cluster; leave it out, or use covey.CRS in one process.")
         if self.n_neighbors is None:
@@ -276,14 +271,15 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
 
     def _unfitted(self) -> local.CRS:
         """Return a `covey.CRS` with the same parameters."""
-        names = local.CRS().get_params(deep=False).keys() - {"checkpoint"}  # a folder here, and a file there
+        names = local.CRS().get_params(deep=False).keys() - IN_ONE_PROCESS
+        names -= {"checkpoint"}  # a folder here, and a file there
         return local.CRS(**{name: getattr(self, name) for name in names})
 
     def _fitted(self, arrays: Iterable[tuple[Positions, Positions]]) -> local.CRS:
         """Return a `covey.CRS` with the same state, given the members of each cluster and what covers them."""
         selector = self._unfitted()
         selector.prototypes_ = {
-            label: prototype.to_local(members=members, covered_by=covered_by)
+            label: Prototype(**{**vars(prototype), "members": members, "covered_by": covered_by})
             for (label, prototype), (members, covered_by) in zip(self.prototypes_.items(), arrays, strict=True)
         }
         for name in ("sample_indices_", "n_evaluations_", "scan_rate_", *FEATURES):
@@ -314,10 +310,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
         """Pickle everything but the client. What is lazy is computed first, because it is of no use elsewhere."""
         state = {**super().__getstate__(), "client": None}
         if "prototypes_" in state:
-            local_prototypes = self.to_local().prototypes_
-            state["prototypes_"] = {
-                label: DistributedPrototype.of(prototype) for label, prototype in local_prototypes.items()
-            }
+            state["prototypes_"] = self.to_local().prototypes_
         return state
 
 

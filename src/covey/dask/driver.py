@@ -42,7 +42,7 @@ from covey.selectors.crs import CRS
 from covey.similarity.collection import Collection
 from covey.similarity.fingerprint import data_fingerprint, object_hashes
 from covey.similarity.measures import resolve, similarity_fingerprint
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 
 SMALLEST_PACK = 2_000
 """Small clusters are packed until a task has at least this many objects, so that handing it over costs little beside
@@ -101,7 +101,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class DistributedSelection:
+class DistributedFitResult:
     """What a fit returns.
 
     Attributes
@@ -159,7 +159,9 @@ class Job:
     pieces: dict[PieceKey, list[Any]]
 
 
-def select(engine: Engine, X: Any, y: Any, selector: CRS, shard_size: int, folder: Path) -> DistributedSelection:
+def fit_clusters(
+    engine: Engine, X: Any, y: Any, selector: CRS, shard_size: int, folder: CheckpointPath
+) -> DistributedFitResult:
     """Select the representatives of all clusters.
 
     Finished tasks are kept in a folder if there is one, and a cluster of more than `shard_size` objects is cut.
@@ -176,7 +178,7 @@ def select(engine: Engine, X: Any, y: Any, selector: CRS, shard_size: int, folde
     return _run(job, sizes, columns)
 
 
-def _run(job: Job, sizes: Integers, columns: PartFacts) -> DistributedSelection:
+def _run(job: Job, sizes: Integers, columns: PartFacts) -> DistributedFitResult:
     """Fit all clusters, and fetch what the driver keeps."""
     engine = job.engine
     # Packs come first, because workers that are idle while a large cluster is fitted can do them meanwhile.
@@ -194,7 +196,7 @@ def _run(job: Job, sizes: Integers, columns: PartFacts) -> DistributedSelection:
     gathered = engine.gather("representatives", chosen)
     representatives = Collection.joined([part for part in gathered if len(part)])
     n_restored = sum(n for name, n in counts.items() if job.checkpoint.is_restored(name))
-    return DistributedSelection(
+    return DistributedFitResult(
         prototypes=[prototypes[number] for number in range(len(job.labels))],
         representatives=representatives.take(np.argsort(representatives.rows)),
         n_pairs=sum(n_evaluations_of_all(n, job.selector) for n in sizes.tolist()),
@@ -243,7 +245,7 @@ def _check_refinable(selector: CRS, plan: Plan, labels: Sequence[Hashable], size
 
 
 def _open_checkpoint(
-    engine: Engine, url: Path, parts: LabelledParts, selector: CRS, shard_size: int
+    engine: Engine, url: CheckpointPath, parts: LabelledParts, selector: CRS, shard_size: int
 ) -> tuple[TaskCache, Any]:
     """Return the checkpoint of a fit and its random state.
 

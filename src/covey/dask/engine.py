@@ -1,12 +1,11 @@
-"""The one place that talks to a Dask cluster: tasks are submitted, waited for, and given up if anything goes wrong.
+"""Where the driver talks to a Dask cluster: tasks are submitted, waited for, and given up if anything goes wrong.
 
-Nothing is pinned to a worker and nothing is scattered. Whatever a task needs is an argument of the task, so that Dask
+Nothing is pinned to a worker and nothing is scattered. All that a task needs is an argument of the task, so that Dask
 can run it again anywhere if a worker is lost. No task keeps anything on its worker.
 """
 
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from functools import partial
 from itertools import count
 from typing import Any, Self
@@ -16,11 +15,10 @@ from weakref import WeakSet
 import numpy as np
 
 from covey import exceptions
+from covey.dask.task import counted, same
 from covey.runtime.libraries import require
 from covey.runtime.progress import Bar, progress
 from covey.runtime.workers import large_tasks
-from covey.similarity.calls.failures import heard_by
-from covey.similarity.space import Space
 
 REPORTS = 100
 """How many tasks report under the same topic. The scheduler keeps the last 1000 reports of each topic, unless it was
@@ -92,7 +90,7 @@ class Engine:
 
     def submit_value(self, name: str, value: Any) -> Any:
         """Return the future of a value, which travels once for all tasks that need it and is not lost with a worker."""
-        return self.submit(name, _same, value)
+        return self.submit(name, same, value)
 
     def submit_counted(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
         """Submit a function whose result has the attribute `n_evaluations`, which is reported when it has finished.
@@ -101,7 +99,7 @@ class Engine:
         """
         topics = f"{self._topic}-{self._n_counted // REPORTS}", f"{self._topic}-warnings"
         self._n_counted += 1
-        return self.submit(name, partial(_counted, topics, function), *args)
+        return self.submit(name, partial(counted, topics, function), *args)
 
     def compute(self, delayed: Sequence[Any]) -> list[Any]:
         """Let workers compute delayed objects, and return the futures of their values.
@@ -140,40 +138,6 @@ def lazy_rows(future: Any, function: Any, n: int, *args: Any) -> Any:
     """Return a dask array of n rows of X that a function makes of the result of a task."""
     delayed = require("dask", "dask").delayed(function, pure=True)(future, *args)
     return require("dask.array", "dask").from_delayed(delayed, (n,), np.intp)
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _counted(topics: tuple[str, str], function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function in a worker, and report the evaluations of its result, and its warnings."""
-    worker, (counts, messages) = require("distributed", "dask").get_worker(), topics
-    with heard_by(lambda category, message: worker.log_event(messages, (category.__name__, message))):
-        result = function(*args)
-    worker.log_event(counts, int(result.n_evaluations))
-    return result
-
-
-def watched(space: Space) -> Space:
-    """Let a space end the present task of this worker with an error once the task has been cancelled.
-
-    Dask itself does not stop what a thread has begun.
-    """
-    distributed = require("distributed", "dask")
-    try:
-        worker = distributed.get_worker()
-    except ValueError:  # this process is not a worker
-        return space
-    key = worker.get_current_task()
-
-    def stop_if_cancelled() -> None:
-        task = worker.state.tasks.get(key)
-        if task is None or task.state == "cancelled":
-            raise CancelledError(f"The task {key!r} was cancelled.")
-
-    space.evaluations.interrupt_by(stop_if_cancelled)
-    return space
 
 
 def _in_notebook() -> bool:

@@ -67,7 +67,7 @@ class LabelledParts:
 
 
 def is_dask(X: Any) -> bool:
-    """Say whether X lives on a cluster, or will be computed there."""
+    """Return whether X lives on a cluster, or will be computed there."""
     if _is_delayed(X) or require("dask", "dask").is_dask_collection(X):
         return True
     if not isinstance(X, list | tuple) or len(X) == 0 or not _is_delayed(X[0]):
@@ -82,7 +82,7 @@ def is_dask(X: Any) -> bool:
 
 
 def _is_delayed(value: Any) -> bool:
-    """Say whether a value is a delayed object or a future. No library is imported for it."""
+    """Return whether a value is a delayed object or a future. No library is imported for it."""
     return type(value).__module__.startswith(("dask.delayed", "distributed.client")) and hasattr(value, "key")
 
 
@@ -150,7 +150,7 @@ def _parts_on_cluster(engine: Engine, X: Any) -> list[Any]:
 
 
 def _is_packed(X: Any, similarity: Similarity) -> bool:
-    """Say whether X is known to hold packed bits before its parts are read.
+    """Return whether X is known to hold packed bits before its parts are read.
 
     A dask array of packed bits says it by what Dask calls its meta, an empty array of the same class. Its blocks cannot
     say it: Dask sends the blocks of every class of arrays as plain arrays.

@@ -1,7 +1,7 @@
 """How the driver fits a large cluster, whose shards lie on the workers.
 
-1. Each shard makes its neighbor graph (`link`), every pair of shards is merged (`merge_shards`), and each shard keeps
-   the best of what its own graph and all of its merges have found (`fold`).
+1. Each shard makes its neighbor graph (`shard_graph`), every pair of shards is merged (`merge_shards`), and each shard
+   keeps the best of what its own graph and all of its merges have found (`fold`).
 2. The edges change places: those that lead to a range of rows come together (`coverage/shards.py`).
 3. The driver picks representatives in rounds (`coverage/shards.py`). It holds one bit for each row of X, and what it
    knows about representatives.
@@ -26,18 +26,18 @@ from covey.dask.shards import (
     GraphParameters,
     Links,
     Means,
-    Merged,
+    MergedLinks,
     assign,
     count_members,
     cover_facts,
+    drop_unneeded,
     fold,
     join_range,
-    link,
     mean_of_cluster,
     means_and_count,
     merge_shards,
     representatives_in,
-    shortened,
+    shard_graph,
     split_edges,
 )
 from covey.dask.wrapper import DistributedPrototype
@@ -140,15 +140,15 @@ def _graph(
     seeds = iter(rng.spawn(len(shards) + len(shards) * (len(shards) - 1) // 2))
     names = [f"shard-{cluster.number}-{s}" for s in range(len(shards))]
     first = [
-        checkpoint.submit(engine, name, Links, link, shard, how, next(seeds))
+        checkpoint.submit(engine, name, Links, shard_graph, shard, how, next(seeds))
         for name, shard in zip(names, shards, strict=True)
     ]
-    links = [engine.submit("shorten", shortened, part, how.n_neighbors) for part in first]
+    links = [engine.submit("shorten", drop_unneeded, part, how.n_neighbors) for part in first]
     facts = [engine.submit("means", means_and_count, part) for part in first]
     for s, t in combinations(range(len(shards)), 2):
         names.append(f"merge-{cluster.number}-{s}-{t}")
         arguments = shards[s], first[s], shards[t], first[t], how, next(seeds)
-        merged = checkpoint.submit(engine, names[-1], Merged, merge_shards, *arguments)
+        merged = checkpoint.submit(engine, names[-1], MergedLinks, merge_shards, *arguments)
         for shard, side in ((s, "left"), (t, "right")):  # only one side of a merge has to travel to each shard
             links[shard] = engine.submit("fold", fold, links[shard], engine.submit(side, getattr, merged, side))
         facts.append(engine.submit("evaluations", means_and_count, merged))

@@ -17,7 +17,7 @@ import numpy as np
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.coverage import shards as coverage
 from covey.coverage.shards import CoverShard, Facts, Piece, covered_by
-from covey.dask.engine import watched
+from covey.dask.task import cancellable
 from covey.graph.build import Method, choose_method, graph_and_mean
 from covey.graph.descent import NNDescent
 from covey.graph.exact import nearest_across
@@ -106,7 +106,7 @@ class Links(Sized):
 
 
 @dataclass(frozen=True)
-class Merged(Sized):
+class MergedLinks(Sized):
     """The neighbor lists of two shards after their merge."""
 
     left: Links
@@ -133,7 +133,7 @@ def mean_of_cluster(means: Sequence[Means]) -> float:
     return mean_of(copies + different * (n_all - n_copies), n_all)
 
 
-def shortened(links: Links, k: int) -> Links:
+def drop_unneeded(links: Links, k: int) -> Links:
     """Keep the k best entries of each list."""
     return replace(links, neighbors=links.neighbors[:, :k], similarities=links.similarities[:, :k])
 
@@ -182,7 +182,7 @@ def to_numbers(rows: Any, neighbors: Indices) -> Indices:
     return np.where(neighbors >= 0, numbers, -1).astype(np.int32)
 
 
-def some(links: Links, which: Flags) -> Links:
+def links_at(links: Links, which: Flags) -> Links:
     """Return the lists of some of the objects."""
     return Links(links.rows[which], links.neighbors[which], links.similarities[which], 0)
 
@@ -194,7 +194,7 @@ def count_members(shard: Shard | None, width: int, n_ranges: int) -> tuple[int, 
     return len(shard.collection), np.bincount(shard.members // width, minlength=n_ranges)
 
 
-def means_and_count(result: Links | Merged) -> tuple[Means | None, int]:
+def means_and_count(result: Links | MergedLinks) -> tuple[Means | None, int]:
     """Return the means over pairs, which only the graph of a shard has, and the number of evaluations."""
     return result.means if isinstance(result, Links) else None, result.n_evaluations
 
@@ -233,9 +233,9 @@ def representatives_in(shard: Shard, picked: Indices) -> Collection:
     return shard.collection.take(np.flatnonzero(np.isin(shard.collection.rows, picked)))
 
 
-def link(shard: Shard, how: GraphParameters, rng: np.random.Generator) -> Links:
+def shard_graph(shard: Shard, how: GraphParameters, rng: np.random.Generator) -> Links:
     """Make the neighbor graph of a shard."""
-    space, multiplicity = watched(shard.collection.space(how.n_jobs)), shard.multiplicity
+    space, multiplicity = cancellable(shard.collection.space(how.n_jobs)), shard.multiplicity
     graph, mean = graph_and_mean(space, multiplicity, how.length, how.method, rng)
     several = np.flatnonzero(multiplicity > 1).astype(np.int32)
     pairs = n_pairs(multiplicity[several])
@@ -251,13 +251,13 @@ def link(shard: Shard, how: GraphParameters, rng: np.random.Generator) -> Links:
 
 def merge_shards(
     left: Shard, left_links: Links, right: Shard, right_links: Links, how: GraphParameters, rng: np.random.Generator
-) -> Merged:
+) -> MergedLinks:
     """Add the neighbors that two shards have in each other to their lists, and keep the best of each list."""
     joined = Collection.joined([left.collection, right.collection])
     order = np.argsort(joined.rows)
     union = joined.take(order)
     on_right = order >= len(left.collection)
-    space = watched(union.space(how.n_jobs))
+    space = cancellable(union.space(how.n_jobs))
     both = in_one(union.rows, (left_links, right_links), how.length)
     method = choose_method(how.method, space, how.length)
     if method == "exact":
@@ -268,14 +268,14 @@ def merge_shards(
         n_evaluations = space.n_evaluations
     k = how.n_neighbors
     best = Links(as_indices(union.rows), to_rows(union.rows, lists.indices[:, :k]), lists.similarities[:, :k], 0)
-    return Merged(some(best, ~on_right), some(best, on_right), n_evaluations)
+    return MergedLinks(links_at(best, ~on_right), links_at(best, on_right), n_evaluations)
 
 
 def _exact(union: Collection, on_right: Flags, both: NeighborLists, how: GraphParameters) -> tuple[NeighborLists, int]:
     """Score all pairs across and offer them to the lists."""
     sides = [np.flatnonzero(~on_right), np.flatnonzero(on_right)]
     left, right = (union.take(side) for side in sides)
-    spaces = watched(left.against(right, how.n_jobs)), watched(right.against(left, how.n_jobs))
+    spaces = cancellable(left.against(right, how.n_jobs)), cancellable(right.against(left, how.n_jobs))
     both_ways = nearest_across(*spaces, how.length, symmetric=union.similarity.symmetric)
     for own, others, lists in zip(sides, sides[::-1], both_ways, strict=True):
         i = np.repeat(own.astype(np.int32), lists.indices.shape[1])

@@ -17,10 +17,10 @@ from sklearn.base import BaseEstimator
 
 from covey.arrays import Floats, Positions
 from covey.classifier import Explanation
-from covey.dask.engine import watched
 from covey.dask.shards import Shard
+from covey.dask.task import cancellable
 from covey.prototype import Prototype
-from covey.rejection import Matches, calibrated_bars, compare
+from covey.rejection import Matches, calibrated_bars, nearest_two
 from covey.runtime.memory import Sized
 from covey.selectors.cluster import Cluster
 from covey.selectors.crs import CRS
@@ -53,30 +53,30 @@ PreparedPart = tuple[Collection | None, PartFacts]
 """The collection of a part, or None if the part is empty, and what the driver learns about it."""
 
 
-def held(part: Any) -> Any:
+def materialized(part: Any) -> Any:
     """Return a part as it is, or as a list if it is an iterator, as those of a bag may be."""
     return list(part) if hasattr(part, "__next__") else part
 
 
 def is_empty(part: Any) -> bool:
-    """Say whether a part holds no objects. What is not a sequence of objects at all is not empty."""
+    """Return whether a part holds no objects. What is not a sequence of objects at all is not empty."""
     shape = getattr(part, "shape", None)
     return bool(shape[0] == 0 if shape else shape is None and hasattr(part, "__len__") and len(part) == 0)
 
 
-class _Columns(BaseEstimator):
+class _ColumnRecorder(BaseEstimator):
     """Receives the columns that scikit-learn records for X."""
 
 
-_Columns.__name__ = "covey.dask.CRS"  # which scikit-learn's messages say that X is for
+_ColumnRecorder.__name__ = "covey.dask.CRS"  # which scikit-learn's messages say that X is for
 
 
 def prepare_part(part: Any, number: int, similarity: Similarity, *, packed: bool) -> PreparedPart:
     """Make a collection of a part; None if the part is empty. If X is known to be `packed`, all parts are."""
-    part = held(part)
+    part = materialized(part)
     if is_empty(part):
         return None, PartFacts(0, None, None)
-    columns = _Columns()
+    columns = _ColumnRecorder()
     try:
         collection = collect(PackedBits(part) if packed else part, similarity, columns)
     except (ValueError, TypeError) as error:
@@ -105,7 +105,7 @@ def part_facts(part: PreparedPart) -> PartFacts:
 
 def part_labels(part: Any, number: int, n: int) -> NDArray[Any]:
     """Return the labels of a part, checked."""
-    part = held(part)
+    part = materialized(part)
     try:
         return np.empty(0, dtype=object) if n == 0 and is_empty(part) else check_labels(part, n)
     except (ValueError, TypeError) as error:
@@ -198,7 +198,7 @@ def fit_pack(pack: Pack, selector: CRS, generators: dict[int, np.random.Generato
     for number, rng in generators.items():
         members = pack.collection.take(np.flatnonzero(pack.codes == number))
         cluster = Cluster.of_members(number, members.rows, members, selector.n_jobs)
-        watched(cluster.space)
+        cancellable(cluster.space)
         prototypes.append(selector.select(cluster, rng))
     return FittedPack(prototypes, sum(prototype.n_evaluations for prototype in prototypes))
 
@@ -222,7 +222,6 @@ def array_of(fitted: FittedPack, place: int, name: str) -> NDArray[np.intp]:
 
 
 def arrays_of(answer: Any) -> list[Any]:
-    """Return the arrays of an answer."""
     if isinstance(answer, Explanation):
         return [array for array in vars(answer).values() if array is not None]
     return list(answer) if isinstance(answer, tuple) else [answer]
@@ -230,7 +229,7 @@ def arrays_of(answer: Any) -> list[Any]:
 
 def answer_part(model: Any, part: Any, method: str, empty: Any, args: tuple[Any, ...]) -> list[Any]:
     """Call a method of a model for a part of X, and return the arrays of its answer."""
-    part = held(part)
+    part = materialized(part)
     return arrays_of(empty if is_empty(part) else getattr(model, method)(part, *args))
 
 
@@ -248,7 +247,7 @@ def nearest_in_part(part: PreparedPart, known: tuple[Collection, Positions, Any]
         return None
     representatives, _, hashes = known
     space = representatives.space_of_queries(collection.objects, n_jobs=n_jobs)
-    return compare(space, collection.content_hashes(), hashes)
+    return nearest_two(space, collection.content_hashes(), hashes)
 
 
 def bars_of_parts(

@@ -4,7 +4,7 @@ A wrapper stands for an object of one process. What only one process can do is n
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from covey.arrays import Floats, Positions
@@ -55,9 +55,4 @@ class DistributedPrototype(Wrapper):
         """Make it of a prototype, with other values of some attributes."""
         return cls(**{**vars(prototype), **changes})
 
-    def to_local(self, **changes: Any) -> Prototype:
-        """Return a prototype, given its members and what covers them as NumPy arrays."""
-        return Prototype(**{**{field.name: getattr(self, field.name) for field in fields(self)}, **changes})
-
-    def __repr__(self) -> str:
-        return repr(self.to_local())
+    __repr__ = Prototype.__repr__

@@ -14,7 +14,6 @@ shapes.py     generators of points in the plane
 logs.py       `read_hosts`: profiles of hosts from a log of connections
 """
 
-from covey.datasets.files import MissingDataError
 from covey.datasets.hosts import load_email_eu_core, load_whotracksme
 from covey.datasets.images import load_fashion_mnist
 from covey.datasets.logs import read_hosts
@@ -23,7 +22,6 @@ from covey.datasets.shapes import make_blob_structure, make_spirals
 from covey.datasets.texts import load_20newsgroups
 
 __all__ = [
-    "MissingDataError",
     "load_20newsgroups",
     "load_email_eu_core",
     "load_fashion_mnist",

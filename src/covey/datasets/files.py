@@ -8,32 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from covey.exceptions import MissingDataError
 from covey.storage.compression import open_packed
 
 SYSTEM = (Path("/usr/share/datasets"), Path("/usr/local/share/datasets"))
 """The system's data folders; Debian's packages of data sets install to the first."""
-
-
-class MissingDataError(FileNotFoundError):
-    """A data file is not on the machine and could not be fetched.
-
-    It is a FileNotFoundError. The message says where the file was looked for and how to get it. Put it into a folder,
-    and pass the folder as `data_home` or name it in the environment variable COVEY_DATA.
-
-    Examples
-    --------
-    >>> from covey.datasets import MissingDataError
-    >>> def images():
-    ...     from covey.datasets import load_fashion_mnist
-    ...     try:
-    ...         return load_fashion_mnist(return_X_y=True)
-    ...     except MissingDataError:  # small images will do
-    ...         from sklearn.datasets import load_digits
-    ...         return load_digits(return_X_y=True)
-    >>> X, y = images()
-    >>> len(X) == len(y)
-    True
-    """
 
 
 def read(folder: str, name: str, sha256: str, data_home: Any) -> bytes:

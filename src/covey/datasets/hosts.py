@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from covey.datasets.files import MissingDataError, missing, read
+from covey.datasets.files import missing, read
+from covey.exceptions import MissingDataError
 
 EMAIL, SITES = "email-eu-core", "whotracksme"
 """The folders of the two data sets."""

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.datasets.files import MissingDataError, missing, quiet, read
+from covey.datasets.files import missing, quiet, read
+from covey.exceptions import MissingDataError
 
 FOLDER = "fashion-mnist"
 FILES = {
@@ -80,7 +81,7 @@ def load_fashion_mnist(
 
 
 def _images(subset: str, data_home: Any, *, download: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Images and labels from the files, or from OpenML if they are not there and may be downloaded."""
+    """Return images and labels from the files, or from OpenML if they are not there and may be downloaded."""
     part = "train" if subset == "train" else "t10k"
     try:
         images, labels = (
@@ -102,7 +103,7 @@ def read_idx(content: bytes) -> NDArray[np.uint8]:
 
 
 def _fetch(subset: str, data_home: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Images and labels from OpenML."""
+    """Return images and labels from OpenML."""
     from sklearn.datasets import fetch_openml
 
     try:

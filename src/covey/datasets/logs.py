@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import format_errors_of
 from covey.runtime.progress import progress
 from covey.runtime.wording import some_of
 from covey.storage.compression import open_text
-from covey.storage.errors import naming
 from covey.storage.text import delimiter_of
 
 DAY = 86_400
@@ -88,7 +88,7 @@ def read_hosts(path: Any, *, window: float = 300, with_port: bool = True, verbos
     if not 0 < window <= DAY:
         raise ValueError(f"window must be in (0, {DAY}] seconds, got {window!r}.")
     bar = progress("reading", None, "MB", shown=verbose > 0)
-    with naming(str(path)), bar, open_text(Path(path), bar, errors="replace") as (lines, _):
+    with format_errors_of(str(path)), bar, open_text(Path(path), bar, errors="replace") as (lines, _):
         seen, n_skipped = _windows(_contacts(lines, str(path)), window, with_port=with_port)
     profiles = [
         {server: sum(mask.bit_count() for mask in days.values()) for server, days in servers.items()}
@@ -214,7 +214,7 @@ def _contact(time: Any, source: Any, destination: Any, port: Any) -> Contact | N
 
 
 def _seconds(time: Any) -> float | None:
-    """Seconds since 1970, or None if it is not a time. A time without a zone is taken for UTC."""
+    """Return the seconds since 1970, or None if it is not a time. A time without a zone is taken for UTC."""
     try:
         seconds = float(time)
     except OverflowError:

@@ -80,7 +80,7 @@ def make_network_hosts(random_state: Any = None) -> Any:
     for at, (label, (size, target)) in enumerate(CLUSTERS.items()):
         hosts = _draw(at, size, target, rng)
         counts = hosts.counts(_bisect(hosts, target))
-        reached[label] = homogeneity(counts)
+        reached[label] = profile_homogeneity(counts)
         profiles.extend(
             dict(zip((names[c] for c in counts.indices[a:b]), counts.data[a:b].tolist(), strict=True))
             for a, b in zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
@@ -154,11 +154,11 @@ def _bisect(hosts: Hosts, target: float) -> float:
     low, high = 0.0, 16.0  # with a weight of 16 the common part hardly counts
     for _ in range(30):  # halves the interval to less than 1e-7
         middle = (low + high) / 2
-        low, high = (middle, high) if homogeneity(hosts.counts(middle)) > target else (low, middle)
+        low, high = (middle, high) if profile_homogeneity(hosts.counts(middle)) > target else (low, middle)
     return low
 
 
-def homogeneity(counts: sp.csr_array) -> float:
+def profile_homogeneity(counts: sp.csr_array) -> float:
     """Return the exact mean cosine of all pairs of hosts.
 
     With every host scaled to length 1, it is the squared length of their sum, less the n cosines of hosts with

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from covey.datasets.files import MissingDataError, missing, quiet, read
+from covey.datasets.files import missing, quiet, read
+from covey.exceptions import MissingDataError
 
 FOLDER = "20newsgroups"
 FILE = "20news-bydate.jsonl.xz"
@@ -87,7 +88,7 @@ def _posts(data_home: Any, *, download: bool) -> dict[str, tuple[list[str], list
 
 
 def _fetch(subset: str, data_home: Any) -> tuple[list[str], list[str]]:
-    """Texts and labels by scikit-learn."""
+    """Return texts and labels by scikit-learn."""
     from sklearn.datasets import fetch_20newsgroups
 
     try:

@@ -16,7 +16,7 @@ chart.py        charts of a report, drawn by the page itself
 confusion.py    confusion matrices of a report
 page.py         makes pages of these templates; page.css is what all pages share
 drawing.py      what every drawing with matplotlib needs
-fitted.py       what every display takes from a fitted estimator
+estimators.py   what every display takes from a fitted estimator
 """
 
 from covey.displays.coverage import CoverageDisplay

@@ -92,7 +92,7 @@ MOST_FIELDS, LONGEST_VALUE = 12, 500
 """How many fields of an object are shown, and how many characters of each. This much fits beside
 the map."""
 
-Pairs = Iterable[tuple[Any, Any]]
+FieldPairs = Iterable[tuple[Any, Any]]
 """The names of fields, and their values."""
 
 
@@ -111,7 +111,7 @@ def fields_of(values: Any, rows: Positions) -> list[dict[str, str]]:
     return [{str(name): _text(value) for name, value in one(row)} for row in rows.tolist()]
 
 
-def _reader(values: Any, rows: Sequence[int]) -> Callable[[int], Pairs]:
+def _reader(values: Any, rows: Sequence[int]) -> Callable[[int], FieldPairs]:
     """Return a function that says which fields a row has."""
     if isinstance(values, Mapping):
         return _of_columns(list(values), list(values.values()))
@@ -129,7 +129,7 @@ def _reader(values: Any, rows: Sequence[int]) -> Callable[[int], Pairs]:
     return lambda row: _of_object(objects[row], is_record=are_records)
 
 
-def _of_columns(names: Sequence[Any], columns: Sequence[Any]) -> Callable[[int], Pairs]:
+def _of_columns(names: Sequence[Any], columns: Sequence[Any]) -> Callable[[int], FieldPairs]:
     """Return a function that says which values the first columns have in a row, and how many columns are left out."""
     shown = [(name, list(column)) for name, column in zip(names[:MOST_FIELDS], columns, strict=False)]
     left = len(names) - len(shown)
@@ -138,13 +138,13 @@ def _of_columns(names: Sequence[Any], columns: Sequence[Any]) -> Callable[[int],
 
 
 def _are_records(objects: Sequence[Any]) -> bool:
-    """Say whether objects are rows of one table: dicts with the same keys in the same order."""
+    """Return whether objects are rows of one table: dicts with the same keys in the same order."""
     if not all(isinstance(value, Mapping) for value in objects):
         return False
     return len({tuple(value) for value in objects}) == 1
 
 
-def _of_object(value: Any, *, is_record: bool) -> Pairs:
+def _of_object(value: Any, *, is_record: bool) -> FieldPairs:
     """Return the fields of one object: a text, the items of a set, or the entries of a dict.
 
     A record keeps the order of its columns. Of a profile, the largest numbers say most, so that they come first.

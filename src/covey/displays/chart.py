@@ -7,8 +7,8 @@ sheet shows one of the two.
 1. `Chart` holds the values. `parts/chart.html` beside this file writes what `drawings` returns as SVG.
 2. The vertical axis is as long as the values need. A level far below them, such as that of chance, would flatten them,
    so it gets a strip of its own below a gap.
-3. Labels are written where `Labels` finds a free place, and left out otherwise. The legend names everything that is
-   drawn, and a browser shows the name of a point below the pointer.
+3. Labels are written where `LabelPlacer` finds a free place, and left out otherwise. The legend names everything that
+   is drawn, and a browser shows the name of a point below the pointer.
 4. `decades` and `steps` choose round numbers for the axes.
 """
 
@@ -47,12 +47,12 @@ class Label:
     side: str
 
 
-class Labels:
+class LabelPlacer:
     """Places labels where they cover nothing: boxes of a drawing are reserved, and labels avoid them.
 
     Examples
     --------
-    >>> labels = Labels((0, 0, 100, 100))
+    >>> labels = LabelPlacer((0, 0, 100, 100))
     >>> labels.reserve((0, 20, 60, 60))
     >>> labels.place("k = 5", [(30, 40, "start"), (30, 80, "start")])
     Label(text='k = 5', x=30, y=80, side='start')
@@ -377,7 +377,7 @@ class Drawing:
     ----------
     x_ticks, y_ticks : list of (float, str)
         The place and the text of each.
-    rules : list of Rule
+    rules : list of LevelLine
         The levels.
     lines : list of Line
         The series.
@@ -449,7 +449,7 @@ class Chart:
             Two drawings. Their attributes hold the places of everything, in pixels; `x_ticks` and `y_ticks` are pairs
             of a place and a text.
         """
-        return [_Layout(self, frame).drawing() for frame in PLOT_AREAS]
+        return [_ChartLayout(self, frame).drawing() for frame in PLOT_AREAS]
 
     def legend(self) -> list[tuple[int, str, Series]]:
         """Return the color and the shape of each series.
@@ -475,7 +475,7 @@ class Chart:
         write_csv(folder / f"{self.name}.csv", titles, [*rows, *lines])
 
 
-class _Layout:
+class _ChartLayout:
     """Where everything of a chart is in a frame."""
 
     def __init__(self, chart: Chart, frame: PlotArea) -> None:
@@ -491,7 +491,7 @@ class _Layout:
         air, (lowest, highest) = 0.05 * (high - low or 1.0), chart.up.limits
         self.low, self.high = min(low, max(low - air, lowest)), max(high, min(high + air, highest))
         self.floor = frame.height - frame.bottom - (STRIP if self.far else 0)
-        self.labels = Labels((frame.left, frame.top - 12, frame.width, frame.height - frame.bottom))
+        self.labels = LabelPlacer((frame.left, frame.top - 12, frame.width, frame.height - frame.bottom))
 
     def across(self, x: float) -> float:
         """Return the horizontal place of a value; what a logarithmic axis has no place for is at its left end."""
@@ -528,7 +528,7 @@ class _Layout:
             self.labels.reserve_line(start, end)
 
     def _half(self, point: Point) -> float:
-        """Half of the width that a mark takes; the marked one has a ring around it."""
+        """Return half of the width that a mark takes; the marked one has a ring around it."""
         return 13.0 if point is self.chart.marked else 7.0
 
     def _height(self, level: Level) -> float:

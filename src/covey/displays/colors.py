@@ -1,4 +1,4 @@
-"""Every color of covey's drawings and pages. A change of a color belongs here, and nowhere else.
+"""Every color of covey's drawings and pages. Only the summary in a notebook (`notebook.py`) has colors of its own.
 
 Drawings are made by matplotlib, which also takes "0.6" for a gray of 60 % white. Pages use the names below as CSS
 variables: a template's `var(--chosen)` is the color called "chosen" here. A color of a page is a pair: the first is
@@ -98,7 +98,7 @@ def of_clusters(n: int) -> list[tuple[str, str]]:
 
 
 def _spread(at: int) -> tuple[str, str]:
-    """One of many colors whose hues are spread over the circle, and which are brighter and darker in turn."""
+    """Return one of many colors whose hues are spread over the circle, and which are brighter and darker in turn."""
     hue = at * GOLDEN % 1
     light, dark = ((0.24, 0.62), (0.32, 0.74))[at % 2]
     return _hex(hue, light, 0.7), _hex(hue, dark, 0.75)

@@ -9,7 +9,7 @@ import numpy as np
 from covey.arrays import Floats
 from covey.displays.colors import of_things
 from covey.displays.drawing import new_axes, plain
-from covey.displays.fitted import fitted_selector, prototype_of
+from covey.displays.estimators import fitted_selector, prototype_of
 from covey.prototype import Prototype
 
 MOST_NAMED_INSIDE, MOST_NAMED = 10, 40

@@ -19,7 +19,7 @@ def figure(width: float, height: float) -> Any:
 
 
 def new_axes() -> Any:
-    """Axes in a new figure of pyplot's, which a notebook shows by itself."""
+    """Return axes in a new figure of pyplot's, which a notebook shows by itself."""
     return require("matplotlib.pyplot", "plot").subplots(layout="constrained")[1]
 
 

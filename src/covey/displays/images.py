@@ -55,8 +55,8 @@ class Images:
         width = rows.shape[1] if rows.ndim == 2 else 0
         if width != math.prod(checked):
             raise ValueError(
-                f"image_shape must fit the rows of X, but {in_words(checked)} are {math.prod(checked)} numbers, and a "
-                f"row of X has {width or 'no'} columns."
+                f"image_shape must fit the rows of X, but {describe_shape(checked)} are {math.prod(checked)} numbers, "
+                f"and a row of X has {width or 'no'} columns."
             )
         if rows.dtype.kind not in "biuf":
             raise TypeError(f"X must hold numbers to be shown as images, got the type {rows.dtype}.")
@@ -74,19 +74,20 @@ class Images:
         """Return one of the images as a data address."""
         return png_address(self.pixels(row))
 
-    def addresses(self, rows: Iterable[int], most_bytes: int = MOST_BYTES) -> list[str]:
+    def addresses(self, rows: Iterable[int]) -> list[str]:
         """Return the images of the first of these rows, as many as take no more bytes than allowed."""
         found: list[str] = []
+        n_bytes = 0
         for row in rows:
             found.append(self.address(row))
-            most_bytes -= len(found[-1])
-            if most_bytes < 0:
+            n_bytes += len(found[-1])
+            if n_bytes > MOST_BYTES:
                 return found[:-1]
         return found
 
 
 def is_image(shape: Any) -> bool:
-    """Say whether a value is the shape of an image: its height and width, and 1 or 3 if pixels have parts."""
+    """Return whether a value is the shape of an image: its height and width, and 1 or 3 if pixels have parts."""
     sizes = tuple(shape) if isinstance(shape, Sequence) else ()
     whole = all(is_whole(size, 1) for size in sizes)
     return whole and len(sizes) in (2, 3) and sizes[2:] in ((), (1,), (3,))
@@ -101,12 +102,12 @@ def check_shape(shape: Any) -> tuple[int, ...]:
     return tuple(map(int, shape[:2] if tuple(shape[2:]) == (1,) else shape))
 
 
-def in_words(shape: Sequence[int]) -> str:
+def describe_shape(shape: Sequence[int]) -> str:
     """Return what images of a shape are called.
 
     Examples
     --------
-    >>> in_words((32, 32, 3))
+    >>> describe_shape((32, 32, 3))
     'images of 32 x 32 pixels in color'
     """
     return f"images of {shape[0]} x {shape[1]} pixels{' in color' if tuple(shape[2:]) == (3,) else ''}"

@@ -33,8 +33,9 @@ N_BESIDE = 5
 """How many objects of the core decide where another object lies. Fewer make clumps around single
 objects of the core, and more draw every object toward the middle."""
 NEARBY = 8.0
-"""How far apart the objects of the core may lie that an object is put between, in typical distances of an object to the
-nearest one. If they lie farther apart, the most similar one alone decides: the middle would be a place of neither."""
+"""How far from the most similar object of the core another one may lie to have a part in where an object is put, in
+median distances of an object of the core to the nearest one. The middle between two that lie farther apart is a place
+where no similar object lies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +117,7 @@ def distances_of(graph: NeighborGraph) -> sp.csr_array:
     """
     n, k = graph.indices.shape
     every, i, j = np.arange(n), np.repeat(np.arange(n), k), graph.indices.ravel()
-    similarities = graph.similarities / 2  # the difference of two may have no float
-    distances = (similarities.max() - similarities).ravel()
+    distances = (graph.similarities.max() - graph.similarities).ravel()
     distances /= distances.max() or 1.0  # t-SNE squares them in single precision, so they must not be huge
     rows, columns = np.concatenate([every, i, j]), np.concatenate([every, j, i])
     values = np.concatenate([np.full(n, -1.0), distances, distances])  # -1 puts the object itself before its duplicates

@@ -23,7 +23,7 @@ from covey.arrays import Flags, Floats, Positions
 from covey.displays.cards import fields_of
 from covey.displays.colors import DRAWN_MAP, MAP_PAGE, of_clusters, of_things
 from covey.displays.drawing import new_axes, plain
-from covey.displays.fitted import fitted_selector, prototype_of
+from covey.displays.estimators import fitted_selector, prototype_of
 from covey.displays.images import Images
 from covey.displays.layout import LARGEST_CORE, lay_out
 from covey.displays.page import render, write_page
@@ -39,7 +39,7 @@ MOST_TEXT = 2_000_000
 images and numbers, a page then stays under a few megabytes."""
 LONGEST_NAME = 200
 """How many characters of the name of an object, or of a field, are on the page."""
-SIGNS = 8
+JSON_OVERHEAD = 8
 """How many bytes JSON adds to a value: two quotes, two commas, and the number of its field."""
 FINEST = 65535
 """Positions and similarities have this many steps, which 16 bits can tell apart."""
@@ -59,20 +59,20 @@ def page_data(display: Any) -> dict[str, Any]:
         "n": display.rows.size,
         "wide": wide,
         "high": high,
-        "x": packed(np.rint(x * FINEST)),
-        "y": packed(np.rint((1 - y) * FINEST)),  # on a page y grows downwards
-        "rows": packed(display.rows),
+        "x": as_base64(np.rint(x * FINEST)),
+        "y": as_base64(np.rint((1 - y) * FINEST)),  # on a page y grows downwards
+        "rows": as_base64(display.rows),
         "clusters": [str(label) for label in display.sizes],
         "colors": of_clusters(len(sizes)),
         "nMembers": [members for members, _ in sizes],
         "nRepresentatives": [representatives for _, representatives in sizes],
-        "clusterOf": packed(display.cluster_of),
-        "coveredBy": packed(display.covered_by + 1),
-        "representatives": packed(np.flatnonzero(display.is_representative)),
-        "standsFor": packed(display.stands_for[display.is_representative]),
+        "clusterOf": as_base64(display.cluster_of),
+        "coveredBy": as_base64(display.covered_by + 1),
+        "representatives": as_base64(np.flatnonzero(display.is_representative)),
+        "standsFor": as_base64(display.stands_for[display.is_representative]),
         "nNeighbors": display.neighbors.shape[1],
-        "neighbors": packed(display.neighbors + 1),
-        "similarities": packed(similarities),
+        "neighbors": as_base64(display.neighbors + 1),
+        "similarities": as_base64(similarities),
         "lowest": lowest,
         "highest": highest,
         "images": _images(display),
@@ -80,12 +80,12 @@ def page_data(display: Any) -> dict[str, Any]:
     }
 
 
-def packed(values: ArrayLike) -> str:
+def as_base64(values: ArrayLike) -> str:
     """Return whole numbers from 0 as the text of their bytes, after a digit that says how many bytes a number takes.
 
     Examples
     --------
-    >>> packed([1, 2, 255])
+    >>> as_base64([1, 2, 255])
     '1AQL/'
     """
     numbers = np.asarray(values)
@@ -102,8 +102,7 @@ def _steps(similarities: Floats) -> tuple[Positions, tuple[float, float]]:
     """Return similarities as steps between the lowest and the highest one, and these two."""
     known = similarities[~np.isnan(similarities)]
     lowest, highest = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-    half = highest / 2 - lowest / 2  # the whole difference may have no float
-    shares = (np.nan_to_num(similarities, nan=lowest) / 2 - lowest / 2) / (half or 1.0)
+    shares = (np.nan_to_num(similarities, nan=lowest) - lowest) / (highest - lowest or 1.0)
     return np.rint(shares * FINEST).astype(np.intp), (lowest, highest)
 
 
@@ -142,7 +141,7 @@ def _texts(display: Any) -> dict[str, Any]:
 
 def _n_bytes(text: str) -> int:
     """Return how many bytes a text takes on the page, about."""
-    return len(text.encode("utf-8", "replace")) + SIGNS
+    return len(text.encode("utf-8", "replace")) + JSON_OVERHEAD
 
 
 MOST_NAMED = 20
@@ -548,6 +547,5 @@ def _held_of(prototypes: Sequence[Prototype], rows: Positions) -> dict[str, Any]
 
 
 def _chosen_names(names: Sequence[Any], rows: Positions) -> list[str]:
-    """Return the names of the rows."""
     called = list(names)  # a list, because a pandas Series would look rows up in its index
     return [str(called[row]) for row in rows.tolist()]

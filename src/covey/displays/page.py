@@ -64,7 +64,7 @@ def render(name: str, colors: PageColors, **values: Any) -> str:
     policy = POLICY.format(script=_hash(script) if script else "'none'", style=_hash(style))
     own = {"policy": _Made(policy), "own_style": _Made(style), "own_script": _Made(script) if script else None}
     page: str = environment.get_template(f"{name}.html").render(**values, **own)
-    reader = _Reader(policy, style, script)
+    reader = _PageChecker(policy, style, script)
     reader.feed(page)
     reader.close()
     reader.check_complete()
@@ -115,7 +115,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
 
 
-class _Reader(HTMLParser):
+class _PageChecker(HTMLParser):
     """Reads a page again, and refuses what could run, load or send anything that is not part of this folder."""
 
     def __init__(self, policy: str, style: str, script: str) -> None:

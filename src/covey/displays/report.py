@@ -128,7 +128,7 @@ class Verdict:
 class Report:
     """A report as one page that opens offline, and its tables and pictures as files.
 
-    Whatever the data hold remains text on the page: it can neither run nor load anything.
+    All that the data hold remains text on the page: it can neither run nor load anything.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class Table:
     ----------
     name : str
         The name of its file, without a suffix.
-    columns : sequence of Column
+    columns : sequence of TableColumn
         The columns, from left to right.
     rows : sequence of sequences
         A value for each column in each row; None is an empty cell.

@@ -22,7 +22,7 @@ from covey.displays.drawing import figure, plain
 from covey.displays.picture import Picture
 from covey.displays.report import Gallery
 from covey.displays.table import Table, TableColumn
-from covey.evaluation.statistics import Comparison, compare
+from covey.evaluation import Comparison, compare
 from covey.experiments.methods import slug
 from covey.experiments.records import EXAMPLES, TrialRecord
 from covey.experiments.specs import Problem, Results
@@ -77,7 +77,7 @@ EVALUATIONS = Cost("scan_rate", Axis("scan rate: evaluations by pairs within clu
 
 
 def quality_against_size(results: Results, marked: str | None = None) -> Iterable[Chart]:
-    """F1 against the share selected. The method that keeps everything is a line, and so is chance.
+    """Draw F1 against the share selected. The method that keeps everything is a line, and so is chance.
 
     The method that is `marked` stands out, and so does its curve.
     """
@@ -86,7 +86,7 @@ def quality_against_size(results: Results, marked: str | None = None) -> Iterabl
 
 
 def quality_against_evaluations(results: Results, marked: str | None = None) -> Iterable[Chart]:
-    """F1 against the scan rate. Methods that evaluate nothing to select are lines, and so is chance.
+    """Draw F1 against the scan rate. Methods that evaluate nothing to select are lines, and so is chance.
 
     Nothing is drawn if no curve has methods that evaluate more than others of it, or if all methods are equally good:
     points would only stand on top of each other, or side by side.
@@ -418,5 +418,4 @@ def _largest(records: Iterable[TrialRecord]) -> list[str]:
 def _values(
     records: Iterable[TrialRecord], method: str, cluster: str, value: Callable[[TrialRecord], float]
 ) -> list[float]:
-    """Return a value for each seed."""
     return [value(r) for r in records if (r.method, r.cluster) == (method, cluster)]

@@ -51,7 +51,7 @@ def slug(name: str) -> str:
 
 
 def crs(k: int, **options: Any) -> SelectorFactory:
-    """CRS with k neighbors; the options go to `covey.CRS`.
+    """Return CRS with k neighbors; the options go to `covey.CRS`.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def crs(k: int, **options: Any) -> SelectorFactory:
 
 
 def sharpened(k: int, **options: Any) -> SelectorFactory:
-    """CRS with k neighbors, sharpened; the options go to `covey.Sharpened`. CRS is fitted as `crs` fits it.
+    """Return CRS with k neighbors, sharpened; the options go to `covey.Sharpened`. CRS is fitted as `crs` fits it.
 
     Examples
     --------

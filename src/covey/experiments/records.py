@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 
 FILE, QUICK_FILE = "records.jsonl", "quick.jsonl"
 """A quick run has a file of its own, because its records must not be taken for those of a full run."""
@@ -125,7 +125,7 @@ def read_records(folder: Any, *, quick: bool = False) -> list[TrialRecord]:
 
 def append(path: Path, records: list[TrialRecord]) -> None:
     """Write a line with the records of one fit; it is on disk when this returns."""
-    with of_file(path), path.open("a", encoding="utf-8") as file:
+    with system_errors_of(path), path.open("a", encoding="utf-8") as file:
         file.write(json.dumps([asdict(record) for record in records]) + "\n")
         file.flush()
         os.fsync(file.fileno())

@@ -94,7 +94,7 @@ class Problem:
     ----------
     load : callable
         Returns the `Split` for a seed and for a folder in which to look for data, or None. It raises
-        `covey.datasets.MissingDataError` if the data are not on the machine.
+        `covey.exceptions.MissingDataError` if the data are not on the machine.
     drawn : bool
         Whether the seed changes the split.
     paper : dict
@@ -124,7 +124,7 @@ class Results:
 
     Attributes
     ----------
-    records : list of Record
+    records : list of TrialRecord
         What the section's methods did on its problems.
     problems : mapping of str to Problem
         Its problems by name, those whose data are there.

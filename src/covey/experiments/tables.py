@@ -117,7 +117,7 @@ def summarise(records: Iterable[TrialRecord], problems: Mapping[str, Problem]) -
 
 
 def by_seed(records: Iterable[TrialRecord]) -> NDArray[np.float64]:
-    """Precision, recall and F1 of a method on a problem: means over clusters, one row for each seed."""
+    """Return precision, recall and F1 of a method on a problem: means over clusters, one row for each seed."""
     scores: dict[int, list[tuple[float, float, float]]] = {}
     for r in records:
         scores.setdefault(r.seed, []).append((r.precision, r.recall, _f1(r)))
@@ -234,7 +234,7 @@ def by_cluster(results: Results) -> Iterable[Table]:
 
 
 def _scores(records: Iterable[TrialRecord]) -> list[tuple[float, float]]:
-    """F1, precision and recall of a method for a cluster: the mean over seeds, and the standard deviation."""
+    """Return F1, precision and recall of a method for a cluster: the mean over seeds, and the standard deviation."""
     own = [(_f1(r), r.precision, r.recall) for r in records]
     return [(fmean(values), _spread(values)) for values in zip(*own, strict=True)]
 

@@ -31,7 +31,7 @@ from covey.similarity.inputs import Objects, SparseMatrix
 from covey.similarity.kinds import collect
 from covey.similarity.mean import FEW_PAIRS, mean_of_all, mean_similarity
 from covey.similarity.measures import resolve
-from covey.similarity.run import CONSTRAINTS, Path
+from covey.similarity.run import CONSTRAINTS, CheckpointPath
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 from covey.storage import serialization
@@ -56,7 +56,7 @@ def neighbor_graph(
     similarity: SimilarityLike = "cosine",
     method: Method = "auto",
     *,
-    checkpoint: Path = None,
+    checkpoint: CheckpointPath = None,
     on_error: OnError = "raise",
     timeout: float | None = None,
     random_state: Any = None,

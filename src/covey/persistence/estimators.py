@@ -78,7 +78,7 @@ def check_class(estimator: Any) -> Any:
 
 
 def is_estimator(value: Any) -> bool:
-    """Say whether a value is an estimator rather than a plain value."""
+    """Return whether a value is an estimator rather than a plain value."""
     return isinstance(value, BaseEstimator)
 
 
@@ -245,7 +245,7 @@ class SimilarityReader:
 
 
 def lacks_code(encoded: Any) -> bool:
-    """Say whether the JSON of a similarity leaves out a function, which must be passed again."""
+    """Return whether the JSON of a similarity leaves out a function, which must be passed again."""
     return type(encoded) is dict and encoded.keys() == {"callable"}
 
 

@@ -16,8 +16,6 @@ DEEPEST_ESTIMATOR = 6
 """How many levels deep estimators may lie within each other. A classifier of a sharpened selector has three levels.
 With each further one scikit-learn takes 2.4 times as long to show an estimator (measured: 0.06 seconds for 8 levels and
 0.37 for 10)."""
-LONGEST_CAUSE = 500
-"""How many characters of what is wrong with a file an error repeats, because a file may hold a name of megabytes."""
 
 
 def most_json(size: int) -> int:

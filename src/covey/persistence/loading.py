@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from covey.exceptions import FileFormatError
 from covey.persistence.estimators import NEVER_SAVED, SimilarityReader, find_class, lacks_code, restored
-from covey.persistence.format import FORMAT, JSON, KEYS, LONGEST_CAUSE, UnknownNameError, check_depth, most_json
+from covey.persistence.format import FORMAT, JSON, KEYS, UnknownNameError, check_depth, most_json
 from covey.persistence.old import UPGRADES
 from covey.persistence.records import RECORDS
 from covey.persistence.values import Reader, tagged, typed
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import format_errors_of, system_errors_of
 from covey.selectors.base import Selector
 from covey.similarity.similarity import Similarity
 from covey.storage.archive import read_bytes
@@ -108,12 +108,12 @@ class ModelFile:
             self._path = os.fspath(path)
             if not self._path:
                 raise FileNotFoundError(f"path must be the name of a file, got {path!r}.")
-            with of_file(self._path):
+            with system_errors_of(self._path):
                 content = Path(path).read_bytes()
         else:
             self._path, content = str(getattr(path, "name", "the given file")), path.read()
         if not content.startswith(ARCHIVE):
-            what = "no model, but another kind of file" if content else "empty"
+            what = "not a model, but another kind of file" if content else "empty"
             raise FileFormatError(
                 f"{self._path!r} is {what}; pass what covey.save or covey select --model has written."
             )
@@ -141,16 +141,11 @@ class ModelFile:
     @contextmanager
     def _blamed(self) -> Iterator[None]:
         """Blame the file for any error within."""
-        try:
-            yield
-        except UnknownNameError as error:
-            raise FileFormatError(f"{self._path!r} holds {error}.") from error
-        except ImportError:
-            raise  # an optional library is missing, which is not the fault of the file
-        except Exception as error:  # a damaged archive fails in many ways
-            cause = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-            cause = cause if len(cause) <= LONGEST_CAUSE else f"{cause[:LONGEST_CAUSE]} ..."
-            raise FileFormatError(f"{self._path!r} was not written by covey.save, or is damaged: {cause}.") from error
+        with format_errors_of(repr(self._path), "was not written by covey.save, or is damaged", is_text=False):
+            try:
+                yield
+            except UnknownNameError as error:
+                raise FileFormatError(f"{self._path!r} holds {error}.") from error
 
 
 def _checked(parts: Any) -> dict[str, Any]:
@@ -241,7 +236,7 @@ class EstimatorReader(Reader):
 
 
 def _is_estimator(encoded: Any) -> bool:
-    """Say whether this is the JSON of an estimator: its class over its parameters and its state."""
+    """Return whether this is the JSON of an estimator: its class over its parameters and its state."""
     if type(encoded) is not dict or len(encoded) != 1:
         return False
     [content] = encoded.values()

@@ -44,7 +44,7 @@ def _has_shapes(rows: MixedRows) -> bool:
 
 
 def _lies_in_range(rows: MixedRows) -> Any:
-    """Say whether the ranges are such as `fit` finds, and all numbers that are not missing lie within them."""
+    """Return whether the ranges are such as `fit` finds, and all numbers that are not missing lie within them."""
     ranges = (rows.lowest > -LARGEST) & (rows.lowest <= rows.highest) & (rows.highest < LARGEST)
     outside = (rows.numbers < rows.lowest) | (rows.numbers > rows.highest)
     return ranges.all() and not outside.any()

@@ -120,7 +120,7 @@ class EstimatorWriter(Writer):
         self._level = 0
 
     def estimator(self, estimator: Any) -> Any:
-        """An estimator, fitted or not, as JSON."""
+        """Return an estimator, fitted or not, as JSON."""
         cls = check_class(estimator)
         parameters, state = saved_parameters(estimator), saved_state(estimator)
         self._level += 1

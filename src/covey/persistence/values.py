@@ -190,7 +190,7 @@ def typed(value: Any, kind: Any) -> Any:
 
 @contextmanager
 def refusing(what: str) -> Iterator[None]:
-    """Say of what the checks within refuse that it cannot be saved, since loading makes the same checks."""
+    """Turn errors of the checks within into one that names what cannot be saved. Loading makes the same checks."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -198,7 +198,7 @@ def refusing(what: str) -> Iterator[None]:
 
 
 def _is_json(value: Any) -> bool:
-    """Say whether JSON has exactly this value."""
+    """Return whether JSON has exactly this value."""
     kind = type(value)
     if kind is str:
         return _is_unicode(value)
@@ -206,7 +206,7 @@ def _is_json(value: Any) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Say whether a text holds no half of a surrogate pair; JSON would join two such halves to one character."""
+    """Return whether a string holds no half of a surrogate pair; JSON would join two such halves to one character."""
     try:
         text.encode()
     except UnicodeEncodeError:

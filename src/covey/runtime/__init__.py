@@ -1,7 +1,7 @@
 """How the work is carried out on this machine. Nothing here knows what is computed.
 
-No data goes through this folder. Every other folder may use these modules, and none of them imports another part of
-covey.
+No data goes through this folder. Every other folder may use these modules, which import nothing of covey but its
+exceptions.
 
 - `executor.py` runs independent tasks on several threads.
 - `interruptible.py` cuts long work into steps, so that Ctrl-C ends it soon.
@@ -12,6 +12,6 @@ covey.
 - `progress.py` draws a progress bar on a terminal, and logs lines elsewhere.
 - `callbacks.py` informs scikit-learn's callbacks, where the installed version has them.
 - `libraries.py` imports optional libraries and says how to install a missing one.
-- `file_errors.py` lets errors of the file system name the file.
-- `wording.py` puts values into messages.
+- `file_errors.py` lets errors of the file system and of damaged files name the file.
+- `wording.py` puts values and errors into messages.
 """

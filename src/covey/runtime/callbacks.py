@@ -17,13 +17,13 @@ except ImportError:  # scikit-learn has callbacks since 1.9
         return method
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+FitFunction = TypeVar("FitFunction", bound=Callable[..., Any])
 Estimator = TypeVar("Estimator")
 
 
-def with_callbacks(method: Method) -> Method:
+def with_callbacks(method: FitFunction) -> FitFunction:
     """Let a `fit` end its callbacks when it ends; type checkers see the same method."""
-    decorated: Method = _with_callbacks(method)
+    decorated: FitFunction = _with_callbacks(method)
     return decorated
 
 

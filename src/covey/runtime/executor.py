@@ -224,7 +224,7 @@ def keep_freed_blocks() -> None:
 
 
 def reaches_other_machines(n_jobs: int | None = None) -> bool:
-    """Say whether joblib's active backend has workers that may be on other machines, and `n_jobs` lets them work.
+    """Return whether joblib's active backend has workers that may be on other machines, and `n_jobs` lets them work.
 
     As in joblib, ``n_jobs=1`` means that no other process does anything under any backend. All backends that
     joblib itself has work on this machine, except "dask".

@@ -47,7 +47,7 @@ def working_under(abandoned: threading.Event) -> Iterator[None]:
 
 
 def works_for_another() -> bool:
-    """Say whether this thread works for another one."""
+    """Return whether this thread works for another one."""
     return getattr(_thread, "abandoned", None) is not None
 
 

@@ -28,7 +28,7 @@ RUNNING = {"n_jobs": [WHOLE, None], "verbose": ["verbose"]}
 
 
 def is_number(value: Any) -> bool:
-    """Say whether a value is a real number that a float can hold, which NaN is not. It may be infinite."""
+    """Return whether a value is a real number that a float can hold, which NaN is not. It may be infinite."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:
@@ -39,7 +39,7 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any, least: int | None = None) -> bool:
-    """Say whether a value is a whole number, and at least this large."""
+    """Return whether a value is a whole number, and at least this large."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     return whole and (least is None or int(value) >= least)
 

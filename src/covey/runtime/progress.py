@@ -36,7 +36,7 @@ class Bar:
         """Report that so much more has been done."""
 
     def note(self, text: str) -> None:
-        """Set the text that says what is being done now."""
+        """Set the string that says what is being done now."""
 
     def watch(self, done_and_total: Callable[[], tuple[float, float | None]]) -> None:
         """Let the bar call a function whenever it is drawn.

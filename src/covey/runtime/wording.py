@@ -10,7 +10,9 @@ MOST_LISTED = 10
 """How many values a message lists. Ten of `LONGEST` characters fill five lines of a terminal, so that a message fits on
 its screen."""
 LONGEST = 40
-"""How many characters of a value a message shows. A label is a word as a rule, but may be a whole text by mistake."""
+"""How many characters of a value a message shows. A label is a word as a rule, but may be an article by mistake."""
+LONGEST_ERROR = 500
+"""How many characters of another library's message are repeated, because it may quote a whole file."""
 
 
 def some_of(values: Collection[Any], most: int = MOST_LISTED) -> str:
@@ -63,7 +65,7 @@ def percent(share: float) -> str:
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """Return a text with its end left out if it is longer than this.
+    """Return a string with its end left out if it is longer than this.
 
     Examples
     --------
@@ -73,8 +75,29 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def one_line(
+    error: BaseException, *, first: bool = False, named: bool = False, longest: int | None = LONGEST_ERROR
+) -> str:
+    """Return what an error says in one line, or its type if it says nothing.
+
+    `first` leaves out all but its first line, and the full stop, for use within a sentence. With `named`, the type
+    stands before it.
+
+    Examples
+    --------
+    >>> error = ValueError("This is wrong.\\nAnd this as well.")
+    >>> one_line(error), one_line(error, first=True, named=True)
+    ('This is wrong. And this as well.', 'ValueError: This is wrong')
+    """
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    said = " ".join(" ".join(lines[:1] if first else lines).split())
+    said = said.rstrip(".") if first else said
+    line = ": ".join([type(error).__name__, *([said] if said else [])]) if named or not said else said
+    return line if longest is None or len(line) <= longest else f"{line[:longest]} …"
+
+
 def visible(text: str) -> str:
-    """Return a text with all characters that are not printable in Python's notation for them.
+    """Return a string with all characters that are not printable in Python's notation for them.
 
     Examples
     --------
@@ -90,7 +113,7 @@ or U+FFFF, and those that turn the direction of writing can make words read as o
 
 
 def legible(text: str) -> str:
-    """Return a text with all characters that HTML cannot hold in Python's notation for them.
+    """Return a string with all characters that HTML cannot hold in Python's notation for them.
 
     Examples
     --------

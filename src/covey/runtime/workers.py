@@ -23,7 +23,8 @@ from uuid import uuid4
 from joblib import wrap_non_picklable_objects
 from joblib.parallel import get_active_backend
 
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
+from covey.runtime.wording import one_line
 
 _last_read: tuple[str, Any] = ("", None)
 """The path and the content of the file that this worker has read last."""
@@ -46,7 +47,6 @@ class Parcel:
         return len(self._content)  # Dask asks for it when it decides what to keep in memory
 
     def open(self) -> Any:
-        """Return the value."""
         return self._value
 
     @cached_property
@@ -61,7 +61,6 @@ class FileParcel:
         self.path = path
 
     def open(self) -> Any:
-        """Return the value."""
         global _last_read
         path, value = _last_read
         if path != self.path:
@@ -108,13 +107,13 @@ class Shared:
         path = Path(tempfile.gettempdir(), f"covey-{uuid4().hex}")
         # It is removed in any case, even if Ctrl-C comes as soon as the file is there.
         weakref.finalize(self, path.unlink, missing_ok=True)
-        with of_file(path), open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        with system_errors_of(path), open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             file.write(content)
         return str(path)
 
 
 class Recorder:
-    """Records the warnings that the current thread gives inside ``with recorder() as warnings``, each text once.
+    """Records the warnings that the current thread gives inside ``with recorder() as warnings``, each message once.
 
     Python can record warnings only for the whole process, while tasks may overlap in several threads of a worker. So
     recording goes on from when the first of them enters until the last one has left. The warnings of threads that have
@@ -152,7 +151,7 @@ class Recorder:
         if recorded is None:
             self._show(message, *where, **options)
         else:
-            recorded.setdefault(_in_one_line(message), message)
+            recorded.setdefault(one_line(message, named=True, longest=None), message)
 
 
 recorder = Recorder()
@@ -160,7 +159,7 @@ recorder = Recorder()
 
 
 def has_arrived(parcel: Any) -> bool:
-    """Say whether a worker has got a parcel, and not the future of one.
+    """Return whether a worker has got a parcel, and not the future of one.
 
     Dask puts the result of a task into the place of its future. A task that was repeated because a worker was lost has
     been seen to get the future itself.
@@ -179,13 +178,12 @@ class Outcome(NamedTuple):
     cause: bytes | None = None
     """The pickled cause of the error."""
     traceback: str = ""
-    """The traceback of the cause as text. It is empty if the error has no cause."""
+    """The traceback of the cause as a string. It is empty if the error has no cause."""
     warnings: tuple[bytes, ...] = ()
     """The warnings that the work has given, each pickled."""
 
     @property
     def failed(self) -> bool:
-        """Whether this is an error."""
         return bool(self.brief)
 
     @property
@@ -221,7 +219,9 @@ def attempt(work: Callable[[], Any], *, recorded: bool = False) -> Outcome:
         except Exception as error:
             cause = error.__cause__
             text = "" if cause is None else "".join(traceback.format_exception(cause))
-            outcome = Outcome(None, _packed_or_none(error), _in_one_line(error), _packed_or_none(cause), text)
+            outcome = Outcome(
+                None, _packed_or_none(error), one_line(error, named=True, longest=None), _packed_or_none(cause), text
+            )
     contents = map(_packed_or_none, messages.values())
     return outcome._replace(warnings=tuple(content for content in contents if content is not None))
 
@@ -231,7 +231,7 @@ def packed(value: Any) -> bytes:
     try:
         return pickle.dumps(wrap_non_picklable_objects(value, keep_wrapper=False))
     except Exception as error:  # pickling the user's objects may raise anything
-        raise UnsendableError(_in_one_line(error)) from error
+        raise UnsendableError(one_line(error, named=True, longest=None)) from error
 
 
 def unpacked(content: bytes) -> Any:
@@ -239,7 +239,7 @@ def unpacked(content: bytes) -> Any:
     try:
         return pickle.loads(content)
     except Exception as error:  # unpickling the user's objects may raise anything
-        raise UnsendableError(_in_one_line(error)) from error
+        raise UnsendableError(one_line(error, named=True, longest=None)) from error
 
 
 def end_idle_processes() -> None:
@@ -277,8 +277,3 @@ def _exception(content: bytes | None) -> BaseException | None:
     except UnsendableError:
         return None
     return error if isinstance(error, BaseException) else None
-
-
-def _in_one_line(error: BaseException) -> str:
-    """Describe an error in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())

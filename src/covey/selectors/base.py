@@ -12,16 +12,18 @@ A custom selector is a subclass of `Selector` that defines `select`. A selector 
 `_select` does what `select` does as a part of a fit, and `_finish` makes the prototypes of all clusters final. One that
 looks at all clusters together defines `_select_all`, which calls these two otherwise.
 
-Each fit succeeds as a whole or changes nothing, and takes a prepared collection as X.
+Each fit succeeds as a whole or changes nothing. An estimator with a selector inside fits it by `_fit_collection`, so
+that what is prepared is not prepared again.
 """
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import closing, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -37,9 +39,9 @@ from covey.runtime.executor import reaches_other_machines
 from covey.runtime.libraries import require
 from covey.runtime.parameters import generator
 from covey.runtime.progress import log_to_standard_error_if_nowhere, progress
-from covey.selectors.checkpointing import checkpoint_of_clusters, checkpointed
-from covey.selectors.cluster import Cluster, Selected
-from covey.selectors.labels import Groups, clusters
+from covey.selectors.checkpointing import Select, checkpoint_of_clusters, checkpointed
+from covey.selectors.cluster import Cluster, ClusterResult
+from covey.selectors.labels import LabelledClusters, clusters
 from covey.selectors.parallel import select_in_workers
 from covey.selectors.request import Request
 from covey.selectors.saved_state import (
@@ -64,10 +66,10 @@ from covey.similarity.measures import is_precomputed, resolve
 
 logger = logging.getLogger("covey")
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+FitFunction = TypeVar("FitFunction", bound=Callable[..., Any])
 
 
-def whole_or_nothing(fit: Method) -> Method:
+def whole_or_nothing(fit: FitFunction) -> FitFunction:
     """Decorate a `fit` so that the estimator keeps its former state if the fit fails or is interrupted."""
 
     @wraps(fit)
@@ -80,22 +82,27 @@ def whole_or_nothing(fit: Method) -> Method:
             vars(self).update(before)
             raise
 
-    return cast(Method, fit_whole)
+    return cast(FitFunction, fit_whole)
 
 
-def takes_collection(fit: Method) -> Method:
-    """Decorate a `fit` that takes a prepared `Collection` as X, so that what is prepared is not prepared again."""
-    fit.takes_collection = True  # type: ignore[attr-defined]
-    return fit
+def run_options(selector: Any) -> dict[str, Any]:
+    """Return those parameters of a selector that its run takes (`Collection.open_run`)."""
+    return {name: getattr(selector, name) for name in run.CONSTRAINTS if hasattr(selector, name)}
 
 
-def fits_collection(selector: Any) -> bool:
-    """Say whether the `fit` of a selector takes a collection. Another one expects X as the user has passed it."""
-    return getattr(getattr(type(selector), "fit", None), "takes_collection", False) is True
+class Prepared(NamedTuple):
+    """What an outer estimator has prepared for the fit of a selector inside it: its X under this similarity."""
+
+    selector: "Selector"
+    similarity: Any
+    collection: Collection
+
+
+_prepared: ContextVar[Prepared | None] = ContextVar("covey prepared", default=None)
 
 
 @dataclass(frozen=True)
-class Selection:
+class FitResult:
     """The prototypes of all clusters, how many evaluations they took, and how many all pairs take."""
 
     prototypes: list[Prototype]
@@ -169,7 +176,6 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     """The class of what `_select` returns as details, if it does. A checkpoint calls its method `checked`."""
     similarity: Any = "cosine"
 
-    @takes_collection
     @whole_or_nothing
     @with_callbacks
     def fit(self, X: Objects | Collection, y: Labels | None = None) -> Self:
@@ -194,17 +200,37 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         >>> covey.DeltaMedoids(delta=0.9).fit([[9, 1], [8, 1], [1, 8], [1, 9]]).sample_indices_
         array([0, 2])
         """
-        return self._fit(X, y)
+        return self._fit(X, y, run_options(self))
 
-    def _fit(self, X: Objects | Collection, y: Labels | None, **asked: Any) -> Self:
-        """Fit, asked for what `Request.of` takes."""
+    def _fit_collection(self, collection: Collection, y: Labels | None, fit_params: Mapping[str, Any]) -> Self:
+        """Fit to a collection that an outer estimator has prepared.
+
+        A subclass may override `fit`, so this calls it with X as the user has passed it. If that X arrives at `_fit`,
+        the collection takes its place, with its run and its cache of pairs. Another X, or the X under another
+        similarity, is prepared there.
+        """
+        token = _prepared.set(Prepared(self, self.similarity, collection))
+        try:
+            return self.fit(collection.given, y, **fit_params)
+        finally:
+            _prepared.reset(token)
+
+    def _fit(self, X: Objects | Collection, y: Labels | None, options: Mapping[str, Any], **asked: Any) -> Self:
+        """Fit in a run with these options (`run_options`), asked for what `Request.of` takes."""
         self._validate_params()
-        collection = collect(X, resolve(self.similarity), self)
+        collection = collect(self._prepared_for(X), resolve(self.similarity), self)
         request = Request.of(len(collection), **asked)
-        with collection.open_run(**self._precautions()) as collection:
+        for name in {"checkpoint_", "n_failed_"} & vars(self).keys():  # of an earlier fit
+            delattr(self, name)
+        with collection.open_run(**options) as collection:
             rng = check_random_state(collection.run.seed(getattr(self, "random_state", None)))
-            selection = self._select_all(collection, clusters(y, len(collection)), y, rng, request)
-            self._report(collection)
+            groups = clusters(y, len(collection))
+            request.check_weights(groups)
+            selection = self._select_all(collection, groups, y, rng, request)
+            if collection.run.checkpoint is not None:
+                self.checkpoint_ = collection.run.checkpoint.report()
+            if collection.run.failures is not None:
+                self.n_failed_ = collection.run.failures.n
         prototypes = selection.prototypes
         self.prototypes_: dict[Hashable, Prototype] = {prototype.label: prototype for prototype in prototypes}
         self.sample_indices_ = np.concatenate([prototype.indices for prototype in prototypes])
@@ -212,49 +238,29 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
         self.scan_rate_ = self.n_evaluations_ / max(selection.n_pairs, 1)
         return self
 
+    def _prepared_for(self, X: Objects | Collection) -> Objects | Collection:
+        """Return the collection of this X, if an outer estimator has prepared it for the present fit, or X itself."""
+        prepared = _prepared.get()
+        if prepared is None or prepared.selector is not self or prepared.similarity is not self.similarity:
+            return X
+        return prepared.collection if prepared.collection.given is X else X
+
     def _select_all(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
-    ) -> Selection:
+        self,
+        collection: Collection,
+        groups: LabelledClusters,
+        y: Labels | None,
+        rng: np.random.RandomState,
+        request: Request,
+    ) -> FitResult:
         """Select the representatives of all clusters, of each for itself."""
         request = request.sized_for(request.cluster(*group, collection) for group in groups)
-        selected = self._select_each(collection, groups, y, rng, request)
-        return Selection(
+        selected = select_each(self, collection, groups, y, rng, request)
+        return FitResult(
             self._finish(selected, request),
             sum(one.prototype.n_evaluations for one in selected),
             sum(one.n_pairs for one in selected),
         )
-
-    def _select_each(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
-    ) -> list[Selected]:
-        """Select in one cluster after the other.
-
-        If joblib's active backend reaches other machines, the clusters are selected from side by side there. Each is
-        then a task of one thread, and callbacks and progress follow the answers, which come in the order of the
-        clusters.
-        """
-        n_jobs, verbose = getattr(self, "n_jobs", None), getattr(self, "verbose", 0)
-        alone = collection.cached or collection.run.checkpoint is not None or collection.run.failures is not None
-        elsewhere = len(groups) > 1 and not alone and reaches_other_machines(n_jobs)
-        cluster_of = partial(request.cluster, collection=collection, n_jobs=None if elsewhere else n_jobs)
-        checkpoint = checkpoint_of_clusters(self, collection, groups, request)
-        select = self._select if checkpoint is None else checkpointed(self._select, checkpoint, self._details)
-        sent = (cluster_of(*group) for group in groups)
-        answers = select_in_workers(self, sent, rng, request) if elsewhere else None
-        bar = progress(type(self).__name__, None, "evaluations", shown=verbose > 0)
-        selected: list[Selected] = []
-        reports = tasks(self, len(groups), collection.given, y)
-        with bar, reports as callbacks, closing(answers) if answers else nullcontext():
-            for number, (label, members) in enumerate(groups, start=1):
-                cluster = cluster_of(label, members)
-                bar.note(f"cluster {label!r}, {number} of {len(groups)}")
-                before = [one.prototype for one in selected]
-                bar.watch(partial(_done_and_total, before, cluster, len(collection)))
-                with callbacks.part(f"cluster {label}"):
-                    selected.append(next(answers) if answers else select(cluster, generator(rng), request))
-                if verbose > 1 or (verbose == 1 and not bar.shown):
-                    _log(self, selected[-1].prototype)
-        return selected
 
     @abstractmethod
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
@@ -276,26 +282,21 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
             What ``cluster.prototype(...)`` makes from the numbers of distinct objects.
         """
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
-        """Do what `select` does, as a part of a fit that is asked for this."""
-        return Selected(self.select(cluster, rng), cluster.n_pairs)
+    def _request_in(self, cluster: Cluster, **asked: Any) -> Request:
+        """Check the parameters, and return what `select` is asked for outside of a fit.
 
-    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+        The cluster brings its weights and the rows to include.
+        """
+        self._validate_params()
+        return Request.of(cluster.members.size, **asked).sized_for([cluster])
+
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
+        """Do what `select` does, as a part of a fit that is asked for this."""
+        return ClusterResult(self.select(cluster, rng), cluster.n_pairs)
+
+    def _finish(self, selected: list[ClusterResult], request: Request) -> list[Prototype]:
         """Return the final prototypes of all clusters, and set the fitted attributes that the class adds."""
         return [one.prototype for one in selected]
-
-    def _precautions(self) -> dict[str, Any]:
-        """Return the parameters of precautions that the selector has."""
-        return {name: getattr(self, name) for name in run.CONSTRAINTS if hasattr(self, name)}
-
-    def _report(self, collection: Collection) -> None:
-        """Set what is known about failures and about the checkpoint."""
-        for name in {"checkpoint_", "n_failed_"} & vars(self).keys():
-            delattr(self, name)
-        if collection.run.checkpoint is not None:
-            self.checkpoint_ = collection.run.checkpoint.report()
-        if collection.run.failures is not None:
-            self.n_failed_ = collection.run.failures.n
 
     def members(self, X: Objects) -> Any:
         """List which representative stands for each row of X, and how similar the two are.
@@ -398,6 +399,46 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
 
         It is called when a file is loaded, after the saved attributes are set.
         """
+
+
+def select_each(
+    selector: Selector,
+    collection: Collection,
+    groups: LabelledClusters,
+    y: Labels | None,
+    rng: np.random.RandomState,
+    request: Request,
+) -> list[ClusterResult]:
+    """Let a selector select in one cluster after the other.
+
+    If joblib's active backend reaches other machines, the clusters are selected from side by side there. Each is
+    then a task of one thread, and callbacks and progress follow the answers, which come in the order of the
+    clusters.
+    """
+    n_jobs, verbose = getattr(selector, "n_jobs", None), getattr(selector, "verbose", 0)
+    alone = collection.cached or collection.run.checkpoint is not None or collection.run.failures is not None
+    elsewhere = len(groups) > 1 and not alone and reaches_other_machines(n_jobs)
+    cluster_of = partial(request.cluster, collection=collection, n_jobs=None if elsewhere else n_jobs)
+    select: Select = selector._select
+    if collection.run.checkpoint is not None:
+        checkpoint = checkpoint_of_clusters(selector, collection, groups, request)
+        select = select if checkpoint is None else checkpointed(select, checkpoint, selector._details)
+    sent = (cluster_of(*group) for group in groups)
+    answers = select_in_workers(selector, sent, rng, request) if elsewhere else None
+    bar = progress(type(selector).__name__, None, "evaluations", shown=verbose > 0)
+    selected: list[ClusterResult] = []
+    reports = tasks(selector, len(groups), collection.given, y)
+    with bar, reports as callbacks, closing(answers) if answers else nullcontext():
+        for number, (label, members) in enumerate(groups, start=1):
+            cluster = cluster_of(label, members)
+            bar.note(f"cluster {label!r}, {number} of {len(groups)}")
+            before = [one.prototype for one in selected]
+            bar.watch(partial(_done_and_total, before, cluster, len(collection)))
+            with callbacks.part(f"cluster {label}"):
+                selected.append(next(answers) if answers else select(cluster, generator(rng), request))
+            if verbose > 1 or (verbose == 1 and not bar.shown):
+                _log(selector, selected[-1].prototype)
+    return selected
 
 
 def _log(selector: Selector, prototype: Prototype) -> None:

@@ -55,7 +55,7 @@ def best_of(prototypes: Sequence[Prototype], rankings: Sequence[Ranking], reques
     """
     size = request.n if request.size is None else request.size
     n_least = [max(1, int(np.isin(p.indices, request.included).sum())) for p in prototypes]
-    sizes = shared_out(prototypes, rankings, n_least, size)
+    sizes = picks_per_cluster(prototypes, rankings, n_least, size)
     warn_if_fewer(size, sum(sizes), "equal objects count once, and outliers and weights of 0 are left out")
     return [
         first_of(prototype, n, ranking.first_covered_by, request.weights_of(prototype.members))
@@ -72,7 +72,7 @@ def warn_if_fewer(size: int, n_selected: int, reason: str) -> None:
         )
 
 
-def shared_out(
+def picks_per_cluster(
     prototypes: Sequence[Prototype], rankings: Sequence[Ranking], n_least: Sequence[int], size: int
 ) -> list[int]:
     """Return how many of the picks of each cluster are kept if there may be `size` in all.

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from covey.prototype import Prototype
-from covey.selectors.cluster import Cluster, Selected
-from covey.selectors.labels import Groups
+from covey.selectors.cluster import Cluster, ClusterResult
+from covey.selectors.labels import LabelledClusters
 from covey.selectors.request import Request
 from covey.selectors.saved_state import COUNT, PROTOTYPE_FACTS, PROTOTYPE_FIELDS, check_facts, check_fields
 from covey.similarity.checkpoint import Checkpoint
@@ -22,16 +22,15 @@ from covey.storage.serialization import build, deserialize, serialize
 WRITTEN = tuple(name for name in PROTOTYPE_FIELDS if name not in ("label", "members"))
 """The fields of a prototype that are written."""
 
-Select = Callable[[Cluster, np.random.Generator, Request], Selected]
+Select = Callable[[Cluster, np.random.Generator, Request], ClusterResult]
 """A function that selects the representatives of a cluster."""
 
 
 def checkpoint_of_clusters(
-    selector: Any, collection: Collection, groups: Groups, request: Request
+    selector: Any, collection: Collection, groups: LabelledClusters, request: Request
 ) -> Checkpoint | None:
-    """Return the checkpoint if it keeps finished clusters. Refuse one that has those of another run."""
-    requests = [request.about(*group) for group in groups]  # refuses wrong weights before any cluster is worked on
-    given = [{name: value for name, value in about.items() if value is not None} for about in requests]
+    """Return the checkpoint of a run if it keeps finished clusters. Refuse one that has those of another run."""
+    given = [{name: value for name, value in request.about(*group).items() if value is not None} for group in groups]
     parameters = {"selector": type(selector).__name__, **selector.get_params()}
     rows = {"sample_weight or include": [*filter(None, given)]}
     return collection.finished_parts(parameters, y=groups, **rows)
@@ -44,7 +43,7 @@ def checkpointed(select: Select, checkpoint: Checkpoint, details: Any) -> Select
     """
     numbers = count(1)
 
-    def select_once(cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+    def select_once(cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
         name = f"cluster {next(numbers)}"
         if name not in checkpoint.results:
             selected = select(cluster, rng, request)
@@ -60,13 +59,13 @@ def checkpointed(select: Select, checkpoint: Checkpoint, details: Any) -> Select
     return select_once
 
 
-def to_bytes(selected: Selected) -> bytes:
+def to_bytes(selected: ClusterResult) -> bytes:
     """Write what was selected in a cluster."""
     written = {name: getattr(selected.prototype, name) for name in WRITTEN}
     return serialize({"prototype": written, "n_pairs": selected.n_pairs, "details": selected.details})
 
 
-def from_bytes(content: bytes, cluster: Cluster, details: Any) -> Selected:
+def from_bytes(content: bytes, cluster: Cluster, details: Any) -> ClusterResult:
     """Read what was selected in a cluster. Raise an error if this cannot be true of the cluster."""
     record = deserialize(content)
     written = {name: record["prototype"][name] for name in WRITTEN}
@@ -77,7 +76,7 @@ def from_bytes(content: bytes, cluster: Cluster, details: Any) -> Selected:
     if n_pairs > cluster.members.size * (cluster.members.size - 1):
         raise ValueError("n_pairs must not exceed the number of ordered pairs of members")
     if details is not None:
-        return Selected(prototype, n_pairs, build(details, record["details"]).checked(prototype))
+        return ClusterResult(prototype, n_pairs, build(details, record["details"]).checked(prototype))
     if record["details"] is not None:
         raise ValueError(f"details must be None, got {record['details']!r}")
-    return Selected(prototype, n_pairs)
+    return ClusterResult(prototype, n_pairs)

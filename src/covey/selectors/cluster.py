@@ -253,7 +253,7 @@ class Cluster:
         )
 
 
-class Selected(NamedTuple):
+class ClusterResult(NamedTuple):
     """What a selector has found in one cluster.
 
     The details are what it knows beside the prototype, such as the number of its iterations. `n_pairs` is how many

@@ -16,16 +16,16 @@ from covey.graph.threshold import edges_and_mean
 from covey.prototype import Prototype
 from covey.runtime.callbacks import with_callbacks
 from covey.runtime.parameters import WHOLE, Interval
-from covey.selectors.base import Selector, takes_collection, whole_or_nothing
+from covey.selectors.base import Selector, run_options, whole_or_nothing
 from covey.selectors.budget import Ranking, best_of
-from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.cluster import Cluster, ClusterResult
 from covey.selectors.request import Request
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.collection import Collection
 from covey.similarity.inputs import Labels, Objects
 from covey.similarity.mean import as_threshold, mean_similarity
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 
@@ -198,7 +198,7 @@ class CRS(Selector):
         on_orphan: str = "self",
         size: float | None = None,
         refine: bool = False,
-        checkpoint: Path = None,
+        checkpoint: CheckpointPath = None,
         on_error: OnError = "raise",
         timeout: float | None = None,
         random_state: Any = None,
@@ -221,7 +221,6 @@ class CRS(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @takes_collection
     @whole_or_nothing
     @with_callbacks
     def fit(
@@ -243,8 +242,9 @@ class CRS(Selector):
             whose values can be sorted and be keys of a dict: numbers, strings, dates, or tuples of these.
         sample_weight : sequence of numbers, optional
             How much it matters that each object is covered: its weight counts in the gains and in the coverage. By
-            default each counts 1. Only the ratios of weights matter for what is selected. An object of weight 0 need
-            not be covered, and is selected only if it covers others. The homogeneity does not depend on weights.
+            default each counts 1. Only the ratios of weights matter for what is selected; the largest must lie between
+            1e-150 and 1e150. An object of weight 0 need not be covered, and is selected only if it covers others. The
+            homogeneity does not depend on weights.
         include : sequence of int, or mask, optional
             Rows of X that must be representatives. They are picked first. Of several equal rows the first is enough.
             Inside of a search or cross-validation only a mask will do, because this is cut along with X. Row numbers
@@ -266,12 +266,11 @@ class CRS(Selector):
         >>> covey.CRS(2).fit(X, sample_weight=[1, 1, 0, 0, 0]).sample_indices_
         array([0])
         """
-        return self._fit(X, y, sample_weight=sample_weight, include=include, **self._asked())
+        return self._fit(X, y, run_options(self), sample_weight=sample_weight, include=include, **self._asked())
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        self._validate_params()
-        # The cluster brings its weights and the rows to include. A graph may have more rows than the cluster.
-        request = Request.of(cluster.members.size, **{**self._asked(), "graph": None})
+        request = self._request_in(cluster, **{**self._asked(), "graph": None})
+        # A graph may have more rows than the cluster.
         given = None if isinstance(self.graph, Method) else given_edges(self.graph)
         last = int(cluster.members[-1])
         if given is not None and given.shape[0] <= last:
@@ -279,7 +278,7 @@ class CRS(Selector):
                 f"graph must have one row for each object of X, got {given.shape[0]}, but row {last} of X is in the "
                 "cluster; make it from the same X."
             )
-        return self._select(cluster, rng, replace(request, given=given).sized_for([cluster])).prototype
+        return self._select(cluster, rng, replace(request, graph=given)).prototype
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -303,15 +302,15 @@ class CRS(Selector):
         """The class of a cluster's details: it is ranked if the number of representatives is limited."""
         return None if self.size is None else Ranking
 
-    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+    def _finish(self, selected: list[ClusterResult], request: Request) -> list[Prototype]:
         """Keep the best representatives of all clusters if their number is limited."""
         prototypes = [one.prototype for one in selected]
         if request.size is not None:
             prototypes = best_of(prototypes, [one.details for one in selected], request)
-        return request.in_given_units(prototypes)
+        return prototypes
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
-        graph, homogeneity = self._graph(cluster, rng, request.given)
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
+        graph, homogeneity = self._graph(cluster, rng, request.graph)
         size = request.size
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
         covered = cover(
@@ -336,11 +335,11 @@ class CRS(Selector):
             n_orphans=covered.n_orphans,
         )
         if size is None:
-            return Selected(prototype, cluster.n_pairs)
+            return ClusterResult(prototype, cluster.n_pairs)
         first = covered.first_covered_by[cluster.kinds]
         first = np.where(first >= 0, cluster.rows[first], -1)
         ranking = Ranking(first, similarities_to_coverers(graph, covered))
-        return Selected(prototype, cluster.n_pairs, ranking)
+        return ClusterResult(prototype, cluster.n_pairs, ranking)
 
     def _graph(
         self, cluster: Cluster, rng: np.random.Generator, given: sp.csr_array | None

@@ -29,13 +29,13 @@ from covey.prototype import Prototype
 from covey.runtime.memory import check_fits
 from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Selector
-from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.cluster import Cluster, ClusterResult
 from covey.selectors.request import Request
 from covey.selectors.saved_state import COUNT, Constraint, Facts, FittedState
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.mean import as_threshold, mean_similarity
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import ScoredPairs, Space
 
@@ -243,7 +243,7 @@ class DeltaMedoids(Selector):
         strict: bool = True,
         one_shot: bool = False,
         max_iter: int = 50,
-        checkpoint: Path = None,
+        checkpoint: CheckpointPath = None,
         on_error: OnError = "raise",
         timeout: float | None = None,
         random_state: Any = None,
@@ -263,10 +263,9 @@ class DeltaMedoids(Selector):
         self.verbose = verbose
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        self._validate_params()
-        return self._select(cluster, rng, Request.of(cluster.members.size)).prototype
+        return self._select(cluster, rng, self._request_in(cluster)).prototype
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
         space, multiplicity = cluster.space, cluster.multiplicity
         evaluated = EvaluatedSimilarities(space, "use covey.CRS, whose memory grows with n")
         delta, homogeneity = self._delta(evaluated, multiplicity, rng)
@@ -282,9 +281,9 @@ class DeltaMedoids(Selector):
             threshold=delta,
             n_orphans=int(np.sum(sizes == 1)),
         )
-        return Selected(prototype, cluster.n_pairs, Iterations(n_iter, stopped_by))
+        return ClusterResult(prototype, cluster.n_pairs, Iterations(n_iter, stopped_by))
 
-    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+    def _finish(self, selected: list[ClusterResult], request: Request) -> list[Prototype]:
         self.n_iter_ = max(one.details.n_iter for one in selected)
         self.stopped_by_ = {one.prototype.label: one.details.stopped_by for one in selected}
         return super()._finish(selected, request)
@@ -302,7 +301,7 @@ class DeltaMedoids(Selector):
 
     def _iterate(
         self, evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers
-    ) -> tuple["Groups", int, str]:
+    ) -> tuple["MedoidGroups", int, str]:
         """Return the last groups, the number of iterations, and what ended them."""
         seen: set[bytes] = set()
         previous = b""
@@ -323,7 +322,7 @@ class DeltaMedoids(Selector):
 
 
 @dataclass(frozen=True)
-class Groups:
+class MedoidGroups:
     """For each object, the medoid of its group and its similarity to this medoid."""
 
     medoids: Indices
@@ -343,7 +342,7 @@ class Groups:
 
 def iterations(
     evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, *, strict: bool, one_shot: bool
-) -> Iterator[Groups]:
+) -> Iterator[MedoidGroups]:
     """Yield the groups after each iteration, without end."""
     medoids = np.empty(0, dtype=np.int32)
     while True:
@@ -354,7 +353,7 @@ def iterations(
         medoids = np.unique(groups.medoids)
 
 
-def assign(evaluated: EvaluatedSimilarities, delta: float, medoids: Indices) -> Groups:
+def assign(evaluated: EvaluatedSimilarities, delta: float, medoids: Indices) -> MedoidGroups:
     """Let each object join its most similar representative, or become one.
 
     Of equally similar representatives the lowest counts.
@@ -380,12 +379,12 @@ def assign(evaluated: EvaluatedSimilarities, delta: float, medoids: Indices) -> 
             best[rows[closer]], owners[rows[closer]] = similarities[closer], opened
             far = rows[~(best[rows] >= delta)]
     best[representatives] = np.inf
-    return Groups(owners, best)
+    return MedoidGroups(owners, best)
 
 
 def with_medoids(
-    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, groups: Groups, *, strict: bool
-) -> Groups:
+    evaluated: EvaluatedSimilarities, delta: float, multiplicity: Integers, groups: MedoidGroups, *, strict: bool
+) -> MedoidGroups:
     """Return the same groups, each with its medoid as representative."""
     order = np.argsort(groups.medoids, kind="stable")
     starts = np.flatnonzero(np.diff(groups.medoids[order], prepend=-1))
@@ -394,7 +393,7 @@ def with_medoids(
         medoid = medoids[members] = medoid_of(evaluated, delta, multiplicity, members, strict=strict)
         others = members[members != medoid]
         similarities[others] = evaluated.of(others, np.full(others.size, medoid, dtype=np.int32))
-    return Groups(medoids, similarities)
+    return MedoidGroups(medoids, similarities)
 
 
 def medoid_of(

@@ -88,15 +88,15 @@ def exact_array(labels: NDArray[np.object_]) -> NDArray[Any]:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Say whether two labels are equal. NaN counts as equal to NaN."""
+    """Return whether two labels are equal. NaN counts as equal to NaN."""
     return bool(a == b or (a != a and b != b))
 
 
-Groups = list[tuple[Hashable, Positions]]
+LabelledClusters = list[tuple[Hashable, Positions]]
 """The label and the members of each cluster."""
 
 
-def clusters(y: Any, n: int) -> Groups:
+def clusters(y: Any, n: int) -> LabelledClusters:
     """Return the label and the positions of each cluster, sorted by label.
 
     Without labels, all objects are cluster 0.

@@ -31,14 +31,14 @@ from covey.runtime.workers import (
     packed,
     unpacked,
 )
-from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.cluster import Cluster, ClusterResult
 from covey.selectors.request import Request
 from covey.similarity.calls.pool import warn_unsendable
 
 
 def select_in_workers(
     selector: Any, clusters: Iterable[Cluster], rng: np.random.RandomState, request: Request
-) -> Generator[Selected, None, None]:
+) -> Generator[ClusterResult, None, None]:
     """Let the workers of joblib's active backend select, and yield the selections in the order of the clusters."""
     sent: deque[tuple[Cluster, np.random.Generator]] = deque()  # those that have no answer yet
     is_over = False
@@ -94,7 +94,7 @@ def _select_in_worker(parcel: Any, content: bytes | UnsendableError) -> Outcome:
 
 def _received(
     selector: Any, cluster: Cluster, rng: np.random.Generator, request: Request, outcome: Outcome
-) -> Selected:
+) -> ClusterResult:
     """Return what a worker has selected, or raise its error.
 
     The label is the object of this process again, because a copy of it need not be equal to it.
@@ -102,7 +102,7 @@ def _received(
     if outcome.lost:
         return _select_here(selector, cluster, rng, request)
     try:
-        selected = Selected(*unpacked(outcome.result()))
+        selected = ClusterResult(*unpacked(outcome.result()))
     except UnsendableError as error:
         return _select_after_all(selector, cluster, rng, request, error)
     return selected._replace(prototype=replace(selected.prototype, label=cluster.label))
@@ -110,17 +110,17 @@ def _received(
 
 def _select_after_all(
     selector: Any, cluster: Cluster, rng: np.random.Generator, request: Request, error: UnsendableError
-) -> Selected:
+) -> ClusterResult:
     """Select in a cluster that could not be sent, in this process alone."""
-    warn_unsendable(cluster.whole.similarity, error)
+    warn_unsendable(cluster.whole.run, cluster.whole.similarity, error)
     return _select_here(selector, cluster, rng, request)
 
 
-def _select_here(selector: Any, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+def _select_here(selector: Any, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
     """Select in a cluster in this process alone.
 
     The backend must not be used for this, because it may be at work on the other clusters.
     """
     with parallel_config("sequential"):
-        selected: Selected = selector._select(cluster, rng, request)
+        selected: ClusterResult = selector._select(cluster, rng, request)
         return selected

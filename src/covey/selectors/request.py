@@ -12,9 +12,8 @@ this. So row numbers are refused if the call comes through code that may have cu
 tells. A refusal that was not needed does little harm, because a mask says the same.
 """
 
-import math
 import sys
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -26,12 +25,12 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from covey.arrays import Floats, Positions
-from covey.coverage.gains import as_similarities
 from covey.graph.graph import given_edges
-from covey.prototype import Prototype
 from covey.runtime.wording import several
 from covey.selectors.cluster import Cluster
+from covey.selectors.labels import LabelledClusters
 from covey.similarity.collection import Collection
+from covey.similarity.similarity import LARGEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +41,14 @@ class Request:
     ----------
     n : int
     weights : float array or None
-        How much each row of X counts, divided by 2^exponent.
-    exponent : int
-        The power of 2 by which weights are scaled, so that the largest is at most 1. Sums of weights near the largest
-        or the smallest float are floats then, and keep all their digits.
+        How much each row of X counts.
     included : int array
         The rows of X that must be representatives, in the order in which the user has named them.
     size : int or None
         How many representatives there may be in all clusters together.
     is_share : bool
         Whether the user has given the size as a share, which means about so many.
-    given : sparse array or None
+    graph : sparse array or None
         The edges of a finished graph of all objects.
     merged : bool
         Whether equal objects are merged.
@@ -62,11 +58,10 @@ class Request:
 
     n: int
     weights: Floats | None
-    exponent: int
     included: Positions
     size: int | None
     is_share: bool
-    given: sp.csr_array | None
+    graph: sp.csr_array | None
     merged: bool
     inner_fit_params: Mapping[str, Any]
 
@@ -83,11 +78,9 @@ class Request:
         inner_fit_params: Mapping[str, Any] | None = None,
     ) -> "Request":
         """Check what is asked of a fit of n objects. Raise an error that names the parameter at fault."""
-        weights, exponent = (None, 0) if sample_weight is None else _scaled(_check_weights(sample_weight, n))
         return cls(
             n,
-            weights,
-            exponent,
+            None if sample_weight is None else _check_weights(sample_weight, n),
             np.empty(0, dtype=np.intp) if include is None else _check_include(include, n),
             None if size is None else size_in_rows(size, n, n_least=1),
             size is not None and not isinstance(size, Integral),
@@ -119,6 +112,11 @@ class Request:
             )
         return weights
 
+    def check_weights(self, groups: LabelledClusters) -> None:
+        """Raise ValueError if all members of a cluster have the weight 0."""
+        for label, members in groups:
+            self.weights_of(members, label)
+
     def sized_for(self, clusters: Iterable[Cluster]) -> "Request":
         """Return this request with a size that allows for a representative of each cluster and for included rows.
 
@@ -135,10 +133,6 @@ class Request:
         needed = [f"one representative of each of the {several(len(included), 'cluster')}"] if len(included) > 1 else []
         needed += [f"the {several(sum(included), 'row')} to include"] if sum(included) else []
         raise ValueError(f"size must allow for {' and '.join(needed)}, got {self.size} of {self.n} objects.")
-
-    def in_given_units(self, prototypes: Sequence[Prototype]) -> list[Prototype]:
-        """Return the prototypes with gains in the weights that the user has given."""
-        return [replace(made, gains=as_similarities(made.gains, -self.exponent)) for made in prototypes]
 
 
 def size_in_rows(size: float, n: int, n_least: int) -> int:
@@ -161,19 +155,13 @@ def _check_weights(sample_weight: Any, n: int) -> Floats:
         raise ValueError(
             f"sample_weight must hold finite numbers of at least 0, got {weights[wrong[0]]} for row {wrong[0]}."
         )
+    largest = float(weights.max(initial=0))
+    if largest >= LARGEST or 0 < largest < 1 / LARGEST:
+        raise ValueError(
+            f"the largest sample_weight must be at least {1 / LARGEST:g} and below {LARGEST:g}, so that sums of "
+            f"weights keep their digits, got {largest}; divide all by the largest one, as only their ratios matter."
+        )
     return weights
-
-
-def _scaled(weights: Floats) -> tuple[Floats, int]:
-    """Return weights divided by a power of 2 so that the largest is below 1, and which power it is.
-
-    The power is even, so that square roots of sums are scaled by a power of 2 as well. A weight above 0 stays above 0,
-    even where the quotient is too small for a float.
-    """
-    exponent = math.frexp(float(weights.max(initial=0)))[1]
-    exponent += exponent % 2
-    least = np.where(weights > 0, np.finfo(np.float64).smallest_subnormal, 0)
-    return np.maximum(np.ldexp(weights, -exponent), least), exponent
 
 
 def _check_include(include: Any, n: int) -> Positions:
@@ -242,7 +230,7 @@ def routed(owner: Any, fit_params: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_routing() -> bool:
-    """Say whether scikit-learn's metadata routing is enabled."""
+    """Return whether scikit-learn's metadata routing is enabled."""
     return bool(get_config()["enable_metadata_routing"])
 
 

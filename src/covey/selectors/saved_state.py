@@ -32,7 +32,7 @@ class Constraint:
     Attributes
     ----------
     words : str
-        The text that follows "must be" in an error.
+        The words that follow "must be" in an error.
     holds : callable
         Says whether a value follows the constraint.
     cast : callable
@@ -86,12 +86,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_array(value: Any, kinds: str) -> bool:
-    """Say whether a value is an array of one dimension whose type is of one of these kinds."""
+    """Return whether a value is an array of one dimension whose type is of one of these kinds."""
     return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in kinds
 
 
 def _is_wide(value: Any) -> bool:
-    """Say whether the numbers of an array take at least 4 bytes each.
+    """Return whether the numbers of an array take at least 4 bytes each.
 
     Shorter ones are never saved for rows or weights, and an array of single bytes would grow to eight times its size.
     """
@@ -233,17 +233,17 @@ def n_features(estimator: Any) -> int | None:
 
 
 def names_fit_features(estimator: Any) -> bool:
-    """Say whether each column has a name, or none has."""
+    """Return whether each column has a name, or none has."""
     return not hasattr(estimator, "feature_names_in_") or estimator.feature_names_in_.size == n_features(estimator)
 
 
 def has_each_row_once(selector: Any) -> bool:
-    """Say whether every row of X is a member of exactly one prototype."""
+    """Return whether every row of X is a member of exactly one prototype."""
     members = np.concatenate([prototype.members for prototype in selector.prototypes_.values()])
     return np.array_equal(np.sort(members), np.arange(members.size))
 
 
 def has_indices_of_prototypes(selector: Any) -> bool:
-    """Say whether the selected rows are the representatives of all prototypes, in their order."""
+    """Return whether the selected rows are the representatives of all prototypes, in their order."""
     indices = [prototype.indices for prototype in selector.prototypes_.values()]
     return np.array_equal(selector.sample_indices_, np.concatenate(indices))

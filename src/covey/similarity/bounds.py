@@ -37,9 +37,8 @@ CHUNK_ROWS = 4096
 """How many rows a task rounds. It gives each thread several tasks from some ten thousand rows on; the exact number
 hardly matters."""
 AHEAD = 4
-"""How many pairs ahead a row is fetched from memory. It was set by trial when bounds were introduced; the measurements
-were not kept. A smaller number hides less of the time that memory takes, and a larger one needs more room in the
-cache."""
+"""How many pairs ahead a row is fetched from memory. A smaller number hides less of the time that memory takes, and a
+larger one needs more room in the cache."""
 
 
 class Bounds:

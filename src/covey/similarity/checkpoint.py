@@ -230,7 +230,14 @@ class Checkpoint:
         elif self._run != text:
             before, now = json.loads(self._run), json.loads(text)
             texts = [{name: json.dumps(run[name]) for name in run} for run in (before, now)]  # 1 and 1.0 differ
-            name = next(name for name in {**before, **now} if texts[0].get(name) != texts[1].get(name))
+            different = [name for name in {**before, **now} if texts[0].get(name) != texts[1].get(name)]
+            lacking = before.keys() ^ now.keys()
+            if lacking.issuperset(different) and ("selector" in before) == ("selector" in now):
+                raise CheckpointMismatchError(
+                    f"checkpoint must be of the same version of covey, but {self.path!r} was made by another one: only "
+                    f"one of the two has {shown(sorted(lacking)[0])[1:-1]}; choose another file."
+                )
+            name = next((name for name in different if name not in lacking), different[0])
             raise CheckpointMismatchError(
                 f"checkpoint must be of the same run, but {self.path!r} was made with another {shown(name)[1:-1]}: it "
                 f"has {shown(before.get(name))} and this run {shown(now.get(name))}; choose another file."

@@ -26,7 +26,7 @@ from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.duplicates import Distinct
 from covey.similarity.fingerprint import code_fingerprint
 from covey.similarity.packed_bits import PackedBits
-from covey.similarity.run import Path, Run, identity, open_run
+from covey.similarity.run import CheckpointPath, Run, identity, open_run
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space
 
@@ -121,7 +121,7 @@ class Collection(Sized, ABC):
 
     @contextmanager
     def open_run(
-        self, checkpoint: Path = None, on_error: OnError = "raise", timeout: float | None = None
+        self, checkpoint: CheckpointPath = None, on_error: OnError = "raise", timeout: float | None = None
     ) -> Iterator["Collection"]:
         """Open a run, and yield the collection in it. At the end, the user is warned of failures.
 
@@ -145,11 +145,17 @@ class Collection(Sized, ABC):
             yield running if run.checkpoint is None else running.cached_in(run.checkpoint)
 
     def cached_in(self, checkpoint: Checkpoint) -> "Collection":
-        """Return the same members with their pairs cached in a file, if evaluating a pair may take longer than that."""
+        """Return the same members with their pairs cached in a file.
+
+        Only collections of custom functions do; others return themselves.
+        """
         return self
 
     def cached_in_memory(self) -> "Collection":
-        """Return the same members with their pairs cached in memory, if evaluating a pair may take longer than that."""
+        """Return the same members with their pairs cached in memory.
+
+        Only collections of custom functions do; others return themselves.
+        """
         return self
 
     def finished_parts(self, parameters: Mapping[str, Any], **others: Any) -> Checkpoint | None:
@@ -165,7 +171,7 @@ class Collection(Sized, ABC):
         return checkpoint
 
     def alone(self) -> "Collection":
-        """Return the members without what they would need to be compared with other members of X."""
+        """Drop what is needed only to compare with members outside this collection (the whole matrix)."""
         return self
 
     def representatives(self, positions: Positions) -> Representatives:
@@ -229,7 +235,7 @@ class Collection(Sized, ABC):
         """
         return self.against(self, n_jobs)
 
-    def watched(self, space: Space) -> Space:
+    def spot_checked(self, space: Space) -> Space:
         """Let a space of these members among themselves check whether the similarity is what it promises to be.
 
         The space itself is returned. Similarities that covey computes need no check.

@@ -69,7 +69,7 @@ def distinct_rows(rows: Any, *, up_to_length: bool = False) -> Distinct:
 
     With `up_to_length`, rows that point in the same direction are equal.
     """
-    return _distinct_rows(_Rows(rows, scaled=up_to_length))
+    return _distinct_rows(_ComparableRows(rows, scaled=up_to_length))
 
 
 def row_hashes(rows: Any, *, up_to_length: bool = False, column_hashes: Hashes | None = None) -> Hashes:
@@ -79,7 +79,7 @@ def row_hashes(rows: Any, *, up_to_length: bool = False, column_hashes: Hashes |
     dates have one unit. A dense row and a CSR row may have different hashes. If hashes of the columns of CSR rows are
     given, these count instead of the numbers of the columns, and their order does not matter.
     """
-    normal = _Rows(rows, scaled=up_to_length)
+    normal = _ComparableRows(rows, scaled=up_to_length)
     hash_chunk = _hash if column_hashes is None else partial(_hash_in_any_order, column_hashes=column_hashes)
     return _in_chunks(normal.n, lambda chunk: scrambled(hash_chunk(_as_bits(normal.chunk(chunk)))))
 
@@ -90,7 +90,7 @@ def distinct_objects(objects: Sequence[Any]) -> Distinct:
     return _distinct_keys(list(map(_key, held)))
 
 
-class _Rows:
+class _ComparableRows:
     """Rows in a form in which equal rows have equal bits. They are made a chunk at a time, dense or as CSR."""
 
     def __init__(self, rows: Any, *, scaled: bool) -> None:
@@ -132,7 +132,7 @@ class _Rows:
         return _in_chunks(a.size, lambda chunk: _all_equal(self.chunk(a[chunk]), self.chunk(b[chunk])))
 
 
-def _distinct_rows(rows: _Rows) -> Distinct:
+def _distinct_rows(rows: _ComparableRows) -> Distinct:
     """Group rows by their hashes, and then compare the rows of each group."""
     return _verified(_distinct_hashes(rows.hashes()), rows.equal)
 
@@ -142,7 +142,7 @@ def distinct_in_matrix(matrix: Any, *, of_distances: bool) -> Distinct:
 
     They must also be similar to themselves, or have distance 0 to themselves.
     """
-    across, down = _Rows(matrix, scaled=False), _Rows(matrix.T, scaled=False)
+    across, down = _ComparableRows(matrix, scaled=False), _ComparableRows(matrix.T, scaled=False)
     itself = matrix.diagonal()
     least = matrix.min(axis=1)
     least = least.toarray().ravel() if sp.issparse(least) else least

@@ -132,11 +132,11 @@ class Content:
             if isinstance(value, dict):
                 items = [_joined(list(map(partial(self.of, typed=typed), item))) for item in value.items()]
                 return b"dict" + _joined(sorted(items))
-            return self._taken_apart(value)
+            return self._pickled_parts(value)
         finally:
             self._path.pop()
 
-    def _taken_apart(self, value: Any) -> bytes:
+    def _pickled_parts(self, value: Any) -> bytes:
         """Write an object by the parts that pickle would store."""
         reduce = copyreg.dispatch_table.get(type(value))
         try:
@@ -168,7 +168,7 @@ class CodeContent(Content):
     def _by_parts(self, value: Any, *, typed: bool) -> bytes:
         value = getattr(value, "py_func", value)  # the Python function of one that numba has compiled
         if isinstance(value, FunctionType):
-            cells = [_held(cell) for cell in value.__closure__ or ()]
+            cells = [_closure_value(cell) for cell in value.__closure__ or ()]
             code = _without_docstring(value)
             return self._parts(value, [code, value.__defaults__, value.__kwdefaults__, cells, _read(value)])
         if isinstance(value, CodeType):
@@ -178,10 +178,10 @@ class CodeContent(Content):
             return b"method" + self.of([value.__func__, value.__self__], typed=True)
         return super()._by_parts(value, typed=typed)
 
-    def _taken_apart(self, value: Any) -> bytes:
+    def _pickled_parts(self, value: Any) -> bytes:
         """Write an object by the parts that pickle would store, and by the methods of its class."""
         methods = [member for _, member in sorted(vars(type(value)).items()) if isinstance(member, FunctionType)]
-        return _joined([super()._taken_apart(value), self.of(methods, typed=True)])
+        return _joined([super()._pickled_parts(value), self.of(methods, typed=True)])
 
     def _parts(self, function: Any, parts: list[Any]) -> bytes:
         """Write a function by its name and its parts, once: it may be among its own parts."""
@@ -263,7 +263,7 @@ def _names_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names_in, within))
 
 
-def _held(cell: Any) -> Any:
+def _closure_value(cell: Any) -> Any:
     """Return what a function has closed over, or None if nothing has been assigned to it yet."""
     try:
         return cell.cell_contents

@@ -116,12 +116,12 @@ ARROW_NUMBERS |= {"halffloat", "float", "double", "bool"}
 
 
 def is_frame(X: Any) -> bool:
-    """Say whether X is a frame of pandas or polars, or a table of Arrow."""
+    """Return whether X is a frame of pandas or polars, or a table of Arrow."""
     return _is_arrow(X) or all(hasattr(X, name) for name in ("columns", "dtypes", "shape"))
 
 
 def _is_arrow(X: Any) -> bool:
-    """Say whether X is a table, or a batch of rows, of Arrow."""
+    """Return whether X is a table, or a batch of rows, of Arrow."""
     return all(hasattr(X, name) for name in ("column_names", "schema", "to_pylist"))
 
 
@@ -153,7 +153,7 @@ def row_dicts(X: Any) -> list[dict[Any, Any]]:
 
 
 def is_numeric(X: Any) -> bool:
-    """Say whether X holds rows of numbers.
+    """Return whether X holds rows of numbers.
 
     Only types are looked at, so that any rows of one table give the same answer.
     """
@@ -163,7 +163,7 @@ def is_numeric(X: Any) -> bool:
 
 
 def has_one_numpy_type(X: Any) -> bool:
-    """Say whether all columns of a frame have the same type, and this is a type of NumPy."""
+    """Return whether all columns of a frame have the same type, and this is a type of NumPy."""
     return len(set(_types(X))) == 1 and all(isinstance(dtype, np.dtype) for dtype in _types(X))
 
 
@@ -173,8 +173,9 @@ def _types(X: Any) -> list[Any]:
 
 
 def is_number_type(dtype: Any) -> bool:
-    """Say whether a column's type is that of numbers or truth values, be it of NumPy, pandas (with missing values, or
-    Arrow's), polars or Arrow.
+    """Return whether a column's type is that of numbers or truth values.
+
+    It may be of NumPy, pandas (with missing values, or Arrow's), polars or Arrow.
     """
     if hasattr(dtype, "kind"):
         return dtype.kind in "biuf"
@@ -184,7 +185,7 @@ def is_number_type(dtype: Any) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether a single value is missing. Pandas is not imported for this."""
+    """Return whether a single value is missing. Pandas is not imported for this."""
     if value is None or value is np.ma.masked:
         return True
     try:
@@ -250,7 +251,7 @@ def _listed(X: Any) -> Any:
 
 
 def are_profiles(X: Any) -> bool:
-    """Say whether X holds sets or dicts. The first object decides."""
+    """Return whether X holds sets or dicts. The first object decides."""
     return first_is(X, dict | AbstractSet)
 
 
@@ -272,7 +273,7 @@ def check_same_kind(X: Any, *, profiles: bool) -> None:
 
 
 def first_is(X: Any, kind: Any) -> bool:
-    """Say whether X is a sequence whose first object is of a given type."""
+    """Return whether X is a sequence whose first object is of a given type."""
     return isinstance(X, Sequence | np.ndarray) and len(X) > 0 and not isinstance(X, str) and isinstance(X[0], kind)
 
 
@@ -365,7 +366,7 @@ def _check_range(places: NDArray[Any], end: int, name: str) -> None:
 
 
 def looks_like_distances(matrix: Any) -> bool:
-    """Say whether no object is more similar to itself than to any other object, and some are less similar."""
+    """Return whether no object is more similar to itself than to any other object, and some are less similar."""
     diagonal = matrix.diagonal()
     if not sp.issparse(matrix):
         return bool((diagonal <= matrix.min(axis=1)).all() and matrix.max() > diagonal.max())
@@ -426,7 +427,7 @@ def _array_of(X: Any) -> NDArray[Any]:
 
 
 def _exceeds_floats(value: Any) -> bool:
-    """Say whether a value is an int that no float holds."""
+    """Return whether a value is an int that no float holds."""
     return isinstance(value, Integral) and abs(int(value)) > LARGEST_FLOAT
 
 

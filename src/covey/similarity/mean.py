@@ -22,7 +22,7 @@ from covey.similarity.inputs import Objects
 from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 from covey.similarity.similarity import SimilarityLike
-from covey.similarity.space import ScoredPairs, Space, draw_pairs
+from covey.similarity.space import ScoredPairs, Space, draw_pairs, unordered_codes
 from covey.similarity.sums import Total, added, mean_of, total_of
 
 FEW_PAIRS = 20_000
@@ -132,14 +132,13 @@ def _sample(
     """
     objects = np.repeat(np.arange(space.n_left, dtype=np.int32), multiplicity)
     a, b = (objects[side] for side in drawn)
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    codes = low.astype(np.int64) * space.n_left + high
-    _, first, which = np.unique(codes, return_index=True, return_inverse=True)
-    copies = low[first] == high[first]
+    _, first, which = np.unique(unordered_codes(a, b, space.n_left), return_index=True, return_inverse=True)
+    a, b = a[first], b[first]
+    copies = a == b
     similarities = np.empty(first.size)
-    pairs = space.score_pairs(low[first][~copies], high[first][~copies], counted=counted)
+    pairs = space.score_pairs(a[~copies], b[~copies], counted=counted)
     similarities[~copies] = (pairs.forward + pairs.backward) / 2
-    similarities[copies] = space.of_copies(low[first][copies])
+    similarities[copies] = space.of_copies(a[copies])
     return pairs, similarities[which]
 
 

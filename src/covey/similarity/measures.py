@@ -55,7 +55,7 @@ def _cosine(dot: Floats, a: Floats, b: Floats, width: int) -> Floats:
 
 
 def _share(common: Floats, a: Floats, b: Floats, width: int) -> Floats:
-    """The share of the union that is common to both. It is 1 where both are empty."""
+    """Return the share of the union that is common to both. It is 1 where both are empty."""
     union = a + b - common
     return np.divide(common, union, out=np.ones_like(union), where=union > 0)
 
@@ -85,7 +85,7 @@ def _estimate_nearness(products: NDArray[Any], a: Floats, b: Floats) -> NDArray[
 
 
 def _distance_slack(rounding: Rounding, a: Floats, b: Floats) -> Floats:
-    """The slack of estimates of minus the squared distance.
+    """Return the slack of estimates of minus the squared distance.
 
     The first part is the rounding of the products. The second part covers ties: different distances may round to the
     same similarity 1 / (1 + d), and these pairs must not be ruled out.
@@ -253,14 +253,14 @@ def _register(name: str, measure: Measure) -> None:
 
 
 def _are_same(measure: Measure, other: Measure) -> bool:
-    """Say whether two measures do the same. Functions that came from another process are equal to no others, so they
+    """Return whether two measures do the same. Functions that came from another process are equal to no others, so they
     are compared by their code.
     """
     return measure == other or code_fingerprint(measure) == code_fingerprint(other)
 
 
 def is_built_in(similarity: Similarity) -> bool:
-    """Say whether covey itself has a similarity that is given by its name."""
+    """Return whether covey itself has a similarity that is given by its name."""
     return similarity.kind != "rows" or similarity.conversion is not None or similarity.function in BUILT_IN
 
 
@@ -330,7 +330,9 @@ def batched(
     if not is_whole(batch_size, 1):
         raise ValueError(f"batch_size must be an int of at least 1, got {batch_size!r}.")
     declared = symmetric is not None
-    return Similarity(function, symmetric is not False, kind="batches", batch_size=batch_size, declared=declared)
+    return Similarity(
+        function, symmetric=symmetric is not False, kind="batches", batch_size=batch_size, declared=declared
+    )
 
 
 def from_distance(
@@ -427,7 +429,7 @@ def similarity_names() -> list[str]:
 
 
 def is_precomputed(similarity: Any) -> bool:
-    """Say whether the ``similarity`` that a user has passed makes X a matrix of similarities or distances."""
+    """Return whether the ``similarity`` that a user has passed makes X a matrix of similarities or distances."""
     named = NAMED.get(similarity) if isinstance(similarity, str) else similarity
     return isinstance(named, Similarity) and named.kind == "matrix"
 
@@ -440,7 +442,7 @@ def resolve(similarity: Any) -> Similarity:
         return NAMED[similarity]
     if callable(similarity):
         symmetric = getattr(similarity, "symmetric", None)
-        return Similarity(similarity, symmetric is None or bool(symmetric), declared=symmetric is not None)
+        return Similarity(similarity, symmetric=symmetric is None or bool(symmetric), declared=symmetric is not None)
     is_distance = isinstance(similarity, str) and similarity in DISTANCES
     raise ValueError(
         "similarity must be a callable s(a, b), covey.batched(f), covey.from_distance(d) or one of "

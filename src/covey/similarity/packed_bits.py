@@ -77,7 +77,7 @@ class PackedBits(np.ndarray[Any, np.dtype[Any]]):
 
 
 def are_packed(X: Any, domain: str) -> bool:
-    """Say whether X holds packed bits, for a similarity that takes the numbers of this domain."""
+    """Return whether X holds packed bits, for a similarity that takes the numbers of this domain."""
     if isinstance(X, PackedBits):
         return True
     may_be = domain == "binary" and isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in TYPES

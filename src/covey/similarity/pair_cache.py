@@ -16,7 +16,10 @@ There are two stores. They differ in what is counted:
   what is looked up counts as evaluated. So a run that goes on gives the answer, and counts the evaluations, of one that
   nothing has disturbed. The checkpoint counts how many of them were saved.
 
-What covey computes itself is not cached: computing it again takes less time than looking it up.
+What covey computes itself is not cached: computing it again takes less time than looking it up. One selector keeps
+pairs apart from this, under any similarity: `selectors/delta_medoids.py` asks for most pairs of a cluster many times,
+and a dense array of 8 bytes a pair answers that without keys. It asks the space of the cluster for missing pairs, which
+may be one of this module.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +35,7 @@ from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection, Representatives
 from covey.similarity.duplicates import Distinct
 from covey.similarity.hash_table import Keys, PairTable, numbers_in, pair_keys, swapped
-from covey.similarity.space import Part, Space, WrappedSpace
+from covey.similarity.space import ScoredPart, Space, WrappedSpace
 
 EVALUATED_AGAIN = 5
 """How many stored pairs are evaluated again before a checkpoint is used. A change that a fingerprint does not show,
@@ -40,7 +43,7 @@ such as another table that a function reads, mostly changes all values."""
 
 
 class Cache:
-    """All objects of a collection, and the store of the similarities among them.
+    """A store of similarities, and the collection whose pairs it holds.
 
     `numbers` are the numbers by which the store knows the objects.
     """
@@ -108,10 +111,10 @@ class CachedCollection(Collection):
         return i, j, similarities
 
     def space(self, n_jobs: int | None = None) -> Space:
-        return self.watched(super().space(n_jobs))
+        return self.spot_checked(super().space(n_jobs))
 
-    def watched(self, space: Space) -> Space:
-        return self._collection.watched(space)
+    def spot_checked(self, space: Space) -> Space:
+        return self._collection.spot_checked(space)
 
     @property
     def n_columns(self) -> int | None:
@@ -156,7 +159,7 @@ class CachedSpace(WrappedSpace):
     def with_itself(self) -> Floats:
         return self._space.with_itself()[self._left]
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[ScoredPart]:
         return self._parts(self._left[i], self._right[j], counted=False)
 
     def score_or_nan(self, i: Indices, j: Indices, *, counted: bool = True) -> Floats:
@@ -180,7 +183,7 @@ class CachedSpace(WrappedSpace):
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         return self.score_or_nan(i, j, counted=False)
 
-    def _parts(self, a: Indices, b: Indices, *, counted: bool, backward: bool = False) -> Iterator[Part]:
+    def _parts(self, a: Indices, b: Indices, *, counted: bool, backward: bool = False) -> Iterator[ScoredPart]:
         """Yield the similarities of pairs of positions, and count those that count as evaluations."""
         keys = self._keys(a, b)
         if backward and self._unordered:

@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,13 +20,13 @@ from sklearn.utils._param_validation import StrOptions
 
 from covey.runtime.parameters import Interval
 from covey.runtime.workers import end_idle_processes
-from covey.similarity.calls.failures import Failures, OnError
+from covey.similarity.calls.failures import Failures, OnError, tell
 from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.fingerprint import code_fingerprint
 from covey.similarity.measures import similarity_fingerprint
 from covey.similarity.similarity import Similarity
 
-Path = str | os.PathLike[str] | None
+CheckpointPath = str | os.PathLike[str] | None
 """Where a checkpoint lies, or None if there is none."""
 
 CONSTRAINTS: Mapping[str, Any] = {
@@ -82,6 +82,10 @@ class Evaluations:
             if do is not None:
                 do()
 
+    def note_checks(self, n: int) -> None:
+        """Say that this many of the evaluations so far have only checked the similarity."""
+        self.n_checks += n
+
     def count(self, n: int) -> None:
         """Add to the number of evaluations."""
         with self._lock:
@@ -107,6 +111,13 @@ class Run:
     failures: Failures | None = None
     timeout: float | None = None
     checkpoint: Checkpoint | None = None
+    _warned: set[str] = field(default_factory=set)
+
+    def warn_once(self, topic: str, category: type[Warning], message: str) -> None:
+        """Warn the user of something, unless the run has warned of the same topic already."""
+        if topic not in self._warned:
+            self._warned.add(topic)
+            tell(category, message)
 
     def __reduce__(self) -> Any:
         """Pickle all but the checkpoint, which belongs to this process."""
@@ -127,7 +138,7 @@ class Run:
 @contextmanager
 def open_run(
     similarity: Similarity,
-    checkpoint: Path = None,
+    checkpoint: CheckpointPath = None,
     on_error: OnError = "raise",
     timeout: float | None = None,
     *,
@@ -138,13 +149,13 @@ def open_run(
     A run without a checkpoint that is to do nothing about failures goes on as the run that it is opened `within`.
     """
     failures = Failures() if on_error == "lowest" else None
-    run = within if failures is None and timeout is None else Run(failures, timeout)
+    run = within if failures is None and timeout is None else replace(within, failures=failures, timeout=timeout)
     try:
         if checkpoint is None:
             yield run
         else:
             with Checkpoint(str(checkpoint), similarity_fingerprint(similarity), repr(similarity)) as file:
-                yield Run(run.failures, run.timeout, file)
+                yield replace(run, checkpoint=file)
     except KeyboardInterrupt:
         end_idle_processes()
         raise

@@ -79,15 +79,15 @@ class Measure:
     estimate_of : callable, optional
         ``estimate_of(value)`` returns the estimate of a pair whose similarity, or distance, is this number. Without it,
         all pairs are scored to find those that reach a threshold.
+    nothing_in_common : float, optional
+        The similarity of rows that have nothing in common, if it has one such value. A classifier with `reject` then
+        rejects each object that is no more similar than this to any representative. If products or minima are summed,
+        the value holds only where X has no negative numbers, and is left out of account otherwise.
     is_product : bool, default=False
         Whether the similarity is the dot product of the two rows. The mean over all pairs is then computed without
         scoring any pair.
     ignores_length : bool, default=False
         Whether rows are first scaled to length 1, so that a positive multiple of a row is equal to the row.
-    nothing_in_common : float, optional
-        The similarity of rows that have nothing in common, if it has one such value. A classifier with `reject` then
-        rejects each object that is no more similar than this to any representative. If products or minima are summed,
-        the value holds only where X has no negative numbers, and is left out of account otherwise.
 
     See Also
     --------
@@ -114,8 +114,8 @@ class Measure:
     estimate: Callable[[NDArray[Any], Floats, Floats], NDArray[Any]] | None = None
     slack: Callable[[Rounding, Floats, Floats], Floats] | None = None
     estimate_of: Callable[[float], float] | None = None
-    is_product: bool = False
-    ignores_length: bool = False
+    is_product: bool = field(default=False, kw_only=True)
+    ignores_length: bool = field(default=False, kw_only=True)
     nothing_in_common: float | None = None
 
 
@@ -179,7 +179,7 @@ class Similarity:
     """
 
     function: Any
-    symmetric: bool = True
+    symmetric: bool = field(default=True, kw_only=True)
     kind: Kind = field(default="objects", kw_only=True)
     conversion: str | None = field(default=None, kw_only=True)
     batch_size: int = field(default=4096, kw_only=True)

@@ -2,7 +2,8 @@
 
 All later stages (graphs, coverage, classification) know indices and no data. They ask a `Space` to `score` pairs that
 are given by two index arrays, i on the left side and j on the right. In a cluster both sides are the same objects. In a
-classifier they are queries and representatives. Evaluations are counted here and nowhere else.
+classifier they are queries and representatives. A space counts its evaluations in its `Evaluations` (`run.py`), and
+nothing else does.
 
 Some spaces can be screened: they also give `estimates` of whole blocks, mostly by matrix products. Estimates only
 decide which pairs are worth scoring. The scores themselves come from `score`, so that they do not depend on the block
@@ -21,7 +22,8 @@ A space also carries the threads that may work on it, so that no later stage has
 - It overrides `parts` if its similarities come in parts of which some may be lost to an error.
 
 `score`, `score_pairs`, `of_copies` and the counting are the same for all spaces. A `WrappedSpace` evaluates pairs in
-another space, and says what it takes from that one.
+another space, and says what it takes from that one. `CachedSpace`, which must not look up what is to be evaluated anew,
+also overrides `score_or_nan`, `score_again` and `score_backward`.
 """
 
 from abc import ABC, abstractmethod
@@ -37,11 +39,11 @@ from covey.runtime.executor import Executor
 from covey.similarity.run import Evaluations, Run
 
 INTERRUPTED_AFTER = 1024
-"""How many pairs of a function that is not compiled are scored at most before `interrupt` is called. At a millisecond a
-pair, this is every second."""
+"""How many pairs of a function that is not compiled are scored at most between two calls of what `interrupt_by` of
+`Evaluations` has been given. At a millisecond a pair, this is every second."""
 
 
-Part = tuple[slice | Positions, Floats]
+ScoredPart = tuple[slice | Positions, Floats]
 """Which of the pairs that were asked for it holds, and their similarities."""
 
 
@@ -166,7 +168,7 @@ class Space(ABC):
             return self.executor.in_batches(self._evaluate, i, j, count=self.count if counted else None)
         return self.joined(self.parts(i, j), i.size, counted=counted)
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[ScoredPart]:
         """Compute the similarities of pairs without counting them, and yield each part as soon as it is there.
 
         What was yielded is safe from what happens afterwards, so that it can be counted or written to a file.
@@ -177,7 +179,7 @@ class Space(ABC):
             part = slice(start, start + step)
             yield part, self._evaluate(i[part], j[part])
 
-    def joined(self, parts: Iterable[Part], n: int, *, counted: bool) -> Floats:
+    def joined(self, parts: Iterable[ScoredPart], n: int, *, counted: bool) -> Floats:
         """Return the similarities of n pairs, which come in parts, and count each part when it is there."""
         values = np.empty(n)
         for where, part in parts:
@@ -298,7 +300,8 @@ class WrappedSpace(Space):
 
     What describes the objects and their similarity, `hubs`, `exact_up_to`, `cheap`, `n_jobs` and `run`, is that of the
     wrapped space, as a copy. A wrapper that also shares its `threaded` says so before this constructor is called.
-    Estimates and bounds belong to the wrapped space alone.
+    Estimates and bounds belong to the wrapped space alone. Nor are `mean`, `with_itself` and `of_copies` forwarded:
+    they are the defaults of `Space`, by the numbers of the wrapper, unless it overrides them.
     """
 
     def __init__(
@@ -322,11 +325,16 @@ class RenumberedSpace(WrappedSpace):
         super().__init__(space, space.n_left, space.n_right, symmetric=space.symmetric, evaluations=space.evaluations)
         self._order = order
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[ScoredPart]:
         return self._space.parts(self._order[i], self._order[j])
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         return self._space._evaluate(self._order[i], self._order[j])
+
+
+def unordered_codes(i: Indices, j: Indices, n: int) -> Integers:
+    """Return a number for each pair of n objects, which is the same for both orders of a pair and no other pair."""
+    return np.minimum(i, j).astype(np.int64) * n + np.maximum(i, j)
 
 
 def draw_pairs(n: int, size: int, rng: np.random.Generator) -> tuple[Indices, Indices]:

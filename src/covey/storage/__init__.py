@@ -7,5 +7,4 @@
 - `compression.py` opens files that gzip, bzip2, xz or Zstandard has compressed, within the same limits.
 - `text.py` finds the encoding and the delimiter of a text.
 - `limits.py` says how much memory a file of a given size may claim.
-- `errors.py` turns what libraries raise about a broken file into `covey.exceptions.FileFormatError`.
 """

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.runtime.interruptible import stop_if_abandoned
 
 _finished: deque[tuple[float, Path, int]] = deque(maxlen=1000)
@@ -68,7 +68,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = target.with_name(f".{uuid.uuid4().hex}.{target.name}")
     replaced = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     try:
-        with of_file(target, temporary):
+        with system_errors_of(target, temporary):
             # What replaces a file may be as private as that file: only its owner may read it while it is being written.
             temporary.touch(mode=0o666 if replaced is None else 0o600, exist_ok=False)
             yield temporary

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from covey.runtime.libraries import require
 from covey.runtime.progress import Bar
-from covey.storage.errors import first_line
+from covey.runtime.wording import one_line
 from covey.storage.limits import OPTION, allowed, limit_in_words
 
 Share = Callable[[], float]
@@ -134,7 +134,7 @@ class _Capped(RawIOBase):
         except Exception as error:  # each library has errors of its own for what is damaged
             done = allowed(self._size) - self._left
             raise ValueError(
-                f"what follows after the first {done} unpacked bytes is damaged ({first_line(error)})"
+                f"what follows after the first {done} unpacked bytes is damaged ({one_line(error, first=True)})"
             ) from error
         self._left -= len(part)
         if self._left < 0:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from covey.exceptions import FileFormatError
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.storage.atomic import check_target, sync_folder
 
 SIGNATURE = b"covey journal 1\n"
@@ -50,7 +50,7 @@ class Journal:
         self._end, self._is_read, self._synced_at = 0, False, time.monotonic()
         try:
             _lock(self._file, self.path)
-            with of_file(self.path):
+            with system_errors_of(self.path):
                 self._begin()
         except BaseException:
             self._file.close()
@@ -70,7 +70,7 @@ class Journal:
         size = os.fstat(self._file.fileno()).st_size
         self._end = len(SIGNATURE)
         while self._end < size:
-            with of_file(self.path):
+            with system_errors_of(self.path):
                 block = _read_block(self._file, self._end, size)
                 if block is None:
                     self._cut_off(size)
@@ -86,7 +86,7 @@ class Journal:
             raise RuntimeError("All blocks of a journal must be read before one is appended.")
         header = HEADER.pack(MARK, kind, len(content), zlib.crc32(content))
         block = b"".join([header, CHECKSUM.pack(zlib.crc32(header)), content])
-        with of_file(self.path):
+        with system_errors_of(self.path):
             self._file.seek(self._end)
             rest = memoryview(block)
             while rest:  # one call writes at most 2 GiB
@@ -100,7 +100,7 @@ class Journal:
 
     def sync(self) -> None:
         """Wait until the system has written everything to the disk."""
-        with of_file(self.path):
+        with system_errors_of(self.path):
             os.fsync(self._file.fileno())
         self._synced_at = time.monotonic()
 
@@ -118,7 +118,7 @@ class Journal:
         if found == SIGNATURE:
             return
         if not SIGNATURE.startswith(found):
-            raise FileFormatError(f"{self.path} is no checkpoint of covey; choose another name.")
+            raise FileFormatError(f"{self.path} is not a checkpoint of covey; choose another name.")
         self._file.seek(0)  # the file is new, or its writer was stopped in the middle of the signature
         self._file.write(SIGNATURE)
         self._file.truncate(len(SIGNATURE))
@@ -148,7 +148,10 @@ class Journal:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open a file for reading and writing without a buffer. Only its owner may read a new one, as it tells of data."""
+    """Open a file for reading and writing without a buffer.
+
+    New files have mode 0600, because they contain user data.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     return open(descriptor, "r+b", buffering=0)
 

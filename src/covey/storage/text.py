@@ -74,7 +74,7 @@ def undecodable(name: str, error: UnicodeError, n_lines: int) -> FileFormatError
     if isinstance(error, UnicodeDecodeError):
         before = error.object[: error.start].decode(error.encoding, "replace")
         where = f", line {n_lines + sum(1 for _ in StringIO(before + '.', newline=''))}"
-        what = f"the byte 0x{error.object[error.start]:02x} is no text in the encoding {error.encoding}"
+        what = f"the byte 0x{error.object[error.start]:02x} is not text in the encoding {error.encoding}"
     return FileFormatError(f"{name}{where}: {what}; pass the encoding of the file as --encoding, or save it as UTF-8.")
 
 

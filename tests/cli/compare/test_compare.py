@@ -13,7 +13,7 @@ import pytest
 
 from covey.cli.compare.advice import recommend
 from covey.cli.compare.methods import choose_methods
-from covey.evaluation.statistics import agreement_p_value
+from covey.evaluation import agreement_p_value
 from covey.experiments.figures import confusion
 from covey.experiments.records import TrialRecord
 from tests.browser import assert_renders

@@ -2,7 +2,7 @@
 
 import pytest
 
-from covey.cli.files.dialect import Dialect, decimal_in, delimiter_in, encoding_in
+from covey.cli.files.dialect import decimal_in, delimiter_in, encoding_in
 
 
 def test_words_stand_for_characters_that_are_hard_to_type():
@@ -28,8 +28,3 @@ def test_codecs_that_are_not_of_text_are_refused():
     for name in ("base64", "nothing"):
         with pytest.raises(ValueError, match="must be the name of an encoding"):
             encoding_in(name)
-
-
-def test_a_dialect_names_what_was_said():
-    assert Dialect().given() == []
-    assert Dialect(["a"], delimiter=";", numbered=True).given() == ["columns", "delimiter", "numbered"]

@@ -124,11 +124,11 @@ def test_broken_files_of_every_format_are_named(run):
     whole = Path("iris.csv.gz").read_bytes()
     Path("cut.csv.gz").write_bytes(whole[: len(whole) // 2])
     messages = {
-        "bad.jsonl": "bad.jsonl, line 2: no JSON",
+        "bad.jsonl": "bad.jsonl, line 2: not JSON",
         "list.jsonl": "list.jsonl, line 1: list where an object should be",
         "bad.svmlight": "bad.svmlight, line 2",
-        "bad.parquet": "bad.parquet is no Parquet file, or damaged",
-        "bad.npz": "bad.npz is no .npz file, or damaged",
+        "bad.parquet": "bad.parquet is not a Parquet file, or damaged",
+        "bad.npz": "bad.npz is not an .npz file, or damaged",
         "cut.csv.gz": "cut.csv.gz cannot be read",
         "absent.csv": "absent.csv: no such file",
         "iris.doc": "does not say its format",

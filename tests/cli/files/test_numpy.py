@@ -106,7 +106,7 @@ def test_a_damaged_npy_file_is_refused_by_name(folder):
     content = Path("x.npy").read_bytes()
     for damaged in (content[:-1], content + b"0", content[:50], b"", b"\x93NUMPY\x09\x09" + content[8:]):
         Path("x.npy").write_bytes(damaged)
-        with pytest.raises(FileFormatError, match=r"^x\.npy (is no \.npy file, or damaged|declares)"):
+        with pytest.raises(FileFormatError, match=r"^x\.npy (is not an \.npy file, or damaged|declares)"):
             read("x.npy")
 
 
@@ -118,7 +118,7 @@ def test_what_npy_files_cannot_hold_is_said(run):
         ("--label", "y.npy"): "the labels in y.npy must have one value for each of 6 rows, the shape is (5,)",
         ("--label", "absent.npy"): "absent.npy: no such file",
         ("-o", "few.npy"): "npy files are read, but not written",
-        ("--features", "a"): "x.npy has no named columns",
+        ("--features", "a"): "--features is for columns with names, and x.npy has none",
     }.items():
         code, _, err = run("select", "x.npy", "-f", *(() if "-o" in options else ("-o", "few.npz")), *options)
         assert code in (1, 2)

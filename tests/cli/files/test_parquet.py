@@ -52,7 +52,7 @@ def test_a_column_whose_type_contradicts_the_schema_is_refused_and_does_not_end_
     text, number = b"\x15\x0c\x25", b"\x15\x08\x25"  # the type in the schema, and the beginning of the next part
     assert content.count(text) == 1
     Path("bad.parquet").write_bytes(content.replace(text, number))
-    with pytest.raises(FileFormatError, match=r"^bad\.parquet is no Parquet file, or damaged"):
+    with pytest.raises(FileFormatError, match=r"^bad\.parquet is not a Parquet file, or damaged"):
         read("bad.parquet")
 
 

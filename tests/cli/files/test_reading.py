@@ -1,4 +1,4 @@
-"""Readers of tables and arrays: whatever is wrong with a file, one error names it, and little memory is spent on it."""
+"""Readers of tables and arrays: for any fault of a file one error names it, and little memory is spent on it."""
 
 import gzip
 import json
@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from covey.cli.files.dialect import Dialect
-from covey.cli.files.reading import blocks, read
+from covey.cli.files.reading import read
 from covey.exceptions import FileFormatError
 from covey.storage.compression import PACKED, open_packed
 from covey.storage.limits import FREE, MOST_RATIO
@@ -20,9 +19,9 @@ from tests.cli.commands import one_line
 
 DEEP = "[" * 100_000 + "]" * 100_000
 TEXTS = {
-    "digits.jsonl": ('{"a": 1}\n{"a": ' + "9" * 5000 + "}\n", r", line 2: no JSON \(Exceeds the limit"),
-    "deep.jsonl": ('{"a": 1}\n\n{"a": ' + DEEP + "}\n", r", line 3: no JSON \(maximum recursion depth"),
-    "half.jsonl": ('{"a": "\\ud83d\\ude00"}\n{"a": "\\ud800"}\n', r", line 2: no JSON \('utf-8' codec can't encode"),
+    "digits.jsonl": ('{"a": 1}\n{"a": ' + "9" * 5000 + "}\n", r", line 2: not JSON \(Exceeds the limit"),
+    "deep.jsonl": ('{"a": 1}\n\n{"a": ' + DEEP + "}\n", r", line 3: not JSON \(maximum recursion depth"),
+    "half.jsonl": ('{"a": "\\ud83d\\ude00"}\n{"a": "\\ud800"}\n', r", line 2: not JSON \('utf-8' codec can't encode"),
     "large.svmlight": ("1 1:1\n1 3000000000:1\n", r", line 2: no svmlight row \(a number is too large\)"),
     "larger.svmlight": ("1 1:1\n1 99999999999999999999:1\n", r", line 2: no svmlight row \(a number is too large\)"),
     "nan.svmlight": ("1 1:1\nnan 1:1\n", ", row 1: the label is nan, where a finite number must be"),
@@ -102,7 +101,7 @@ def test_indices_out_of_range_do_not_crash_the_command(run):
     np.savez("bad.npz", **csr_parts(indices=np.array([0, 2, 2**30])))
     code, _, err = run("select", "bad.npz", "-o", "few.npz")
     assert code == 1
-    assert "bad.npz is no .npz file, or damaged" in one_line(err)
+    assert "bad.npz is not an .npz file, or damaged" in one_line(err)
 
 
 def test_other_values_that_are_no_numbers_are_named_with_their_row(run):
@@ -167,11 +166,12 @@ def test_a_packed_file_may_unpack_to_what_its_size_justifies(folder):
     assert len(read("t.csv.gz")) == 20_000
 
 
-def test_options_that_a_file_would_ignore_are_refused(folder):
+def test_options_that_a_file_would_ignore_are_refused(run):
     np.savez("x.npz", X=np.ones((2, 2)))
-    for reader in (read, lambda path, dialect: list(blocks(path, dialect=dialect))):
-        with pytest.raises(ValueError, match="leave out --columns"):
-            reader("x.npz", dialect=Dialect(["a"]))
+    Path("m").touch()
+    for command in (("select", "x.npz"), ("classify", "x.npz", "-m", "m"), ("compare", "x.npz")):
+        code, _, err = run(*command, "--columns", "a")
+        assert (code, "--columns says nothing about npz files; leave it out." in one_line(err)) == (2, True)
 
 
 def test_damaged_files_are_read_or_refused_by_name():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import covey
 from covey.cli.files.block import Block
-from covey.cli.files.columns import MARKERS, evidence_of, gaps_of, means_of, numbers_of, sums_of
+from covey.cli.files.columns import MARKERS, column_sums, evidence_of, gaps_of, means_of, numbers_of
 from tests.cli.commands import iris, one_line, texts
 
 NUMBERS = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
@@ -182,7 +182,7 @@ def test_rows_of_a_sparse_matrix_can_be_left_out(run):
         assert 1 not in few["covey_row"]
         assert np.isfinite(few["data"]).all()
     code, _, err = run("select", "s.npz", "--missing", "mean", "-o", "few.npz", "-f")
-    assert (code, "--missing mean is not for sparse matrices; pass --missing drop" in one_line(err)) == (2, True)
+    assert (code, "--missing mean is not for sparse matrices; pass --missing drop" in one_line(err)) == (1, True)
 
 
 def test_texts_profiles_and_labels_can_be_left_out_but_not_filled(run, caplog):
@@ -229,7 +229,18 @@ def test_what_cannot_be_done_about_missing_values_is_said(run):
     np.savez("d.npz", X=np.eye(4))
     for missing in ("drop", "mean"):
         code, _, err = run("select", "d.npz", "--distances", "--missing", missing, "-o", "few.csv", "-f")
-        assert (code, "--missing is not for distances of all objects" in one_line(err)) == (2, True)
+        assert (code, f"--missing {missing} is for objects to compare" in one_line(err)) == (2, True)
+
+
+def test_rows_of_similarities_that_lack_one_get_no_answer(run):
+    np.savez("m.npz", X=np.eye(4) + 1)
+    assert run("select", "m.npz", "--matrix", "-k", 1, "-o", "few.csv", "-m", "m")[0] == 0
+    queries = np.ones((3, 4))
+    queries[1, 2] = np.nan
+    np.savez("q.npz", X=queries)
+    assert run("classify", "q.npz", "-m", "m", "-o", "a.csv")[0] == 1
+    assert run("classify", "q.npz", "-m", "m", "--missing", "drop", "-o", "a.csv")[0] == 0
+    assert pd.read_csv("a.csv")["covey_row"].tolist() == [0, 2]
 
 
 def test_junk_in_a_column_of_numbers_stays_an_error_whatever_is_missing(run):
@@ -268,7 +279,7 @@ def test_gaps_means_and_numbers_agree_with_a_slow_reference(rows):
         assert (evidence.n_values, evidence.n_numbers) == (len(column), len(column)), name
     if not all(columns):
         return
-    means = means_of(sums_of(block, ["a", "b"]), ["a", "b"])
+    means = means_of(column_sums(block, ["a", "b"]), ["a", "b"])
     np.testing.assert_allclose(means, [np.mean(column) for column in columns], atol=1e-9)
     filled = [[means[at] if value is None else value for at, value in enumerate(row)] for row in known]
     np.testing.assert_array_equal(numbers_of(block, ["a", "b"], means), filled)
@@ -279,7 +290,7 @@ def test_means_of_parts_are_the_means_of_the_whole(data):
     rows = data.draw(st.lists(st.tuples(cells, cells), min_size=2, max_size=12))
     cut = data.draw(st.integers(1, len(rows) - 1))
     whole, first, second = (
-        sums_of(Block("t", frame=pd.DataFrame(part, columns=["a", "b"], dtype="str")), ["a", "b"])
+        column_sums(Block("t", frame=pd.DataFrame(part, columns=["a", "b"], dtype="str")), ["a", "b"])
         for part in (rows, rows[:cut], rows[cut:])
     )
     np.testing.assert_allclose(first + second, whole, atol=1e-9)

@@ -100,7 +100,7 @@ def test_what_rdkit_cannot_read_is_refused_with_its_place_and_their_number(run):
     rows.to_csv("m.csv", index=False)
     code, _, err = run("select", "m.csv", "--smiles", "mol", "-o", "few.csv")
     assert code == 1
-    assert "m.csv, line 5: 'C1CC' in column 'mol' is no molecule that RDKit can read (3 of 24 rows hold none)" in err
+    assert "m.csv, line 5: 'C1CC' in column 'mol' is not a molecule that RDKit can read (3 of 24 rows hold none)" in err
     one_line(err)
     rows.loc[[7, 20], "mol"] = "C"
     rows.to_csv("m.csv", index=False)
@@ -155,7 +155,7 @@ def test_a_matrix_has_no_column_of_molecules(run):
     np.savez("m.npz", X=np.eye(4))
     code, _, err = run("select", "m.npz", "--smiles", "mol")
     assert code == 2
-    assert "has no named columns" in one_line(err)
+    assert "--smiles is for columns with names, and m.npz has none" in one_line(err)
     table().to_csv("m.csv", index=False)
     code, _, err = run("select", "m.csv", "--smiles", "smiles")
     assert code == 1

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
-from covey.cli.select.selector import shared_out
+from covey.cli.select.selector import proportional_sizes
 from tests.cli import commands
 from tests.cli.commands import READ, iris, one_line
 
@@ -258,7 +258,7 @@ def test_weights_are_those_of_the_library(run, flowers):
 def test_a_budget_is_shared_out_by_size(sizes, data):
     counts = Counter({f"c{at}": size for at, size in enumerate(sizes)})
     n_rows = data.draw(st.integers(len(sizes), sum(sizes)))
-    given_rows = shared_out(n_rows, counts)
+    given_rows = proportional_sizes(n_rows, counts)
     assert sum(given_rows.values()) == n_rows
     for label, size in counts.items():
         exact = n_rows * size / sum(sizes)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from covey import datasets
+from covey.exceptions import MissingDataError
 from covey.experiments.paper import problems
 from covey.experiments.paper.problems import PAPER_METHODS, PROBLEMS
 from covey.experiments.paper.report import METHODS
@@ -46,7 +46,7 @@ def test_data_are_downloaded_only_with_permission(tmp_path, monkeypatch):
     for fetcher in ("fetch_openml", "fetch_20newsgroups"):
         monkeypatch.setattr(f"sklearn.datasets.{fetcher}", lambda *args, name=fetcher, **options: asked.append(name))
     for name in ("Fashion-MNIST", "20 Newsgroups"):
-        with pytest.raises(datasets.MissingDataError):
+        with pytest.raises(MissingDataError):
             PROBLEMS[name].load(0, tmp_path)
     assert asked == []
     for problem in problems.DOWNLOADED.values():

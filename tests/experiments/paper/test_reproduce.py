@@ -41,7 +41,7 @@ def test_every_spec_of_the_paper_names_what_there_is():
 
 def hosts_only(monkeypatch):
     """As if no real data were on the machine."""
-    from covey.datasets import MissingDataError
+    from covey.exceptions import MissingDataError
     from covey.experiments.paper import reproduce as module
 
     def gone(seed, data_home):

@@ -49,6 +49,10 @@ def numbers(n=N):
     return np.random.default_rng(0).permutation(n).tolist()
 
 
+def pairwise(function):
+    return lambda A, B: [function(a, b) for a, b in zip(A, B, strict=True)]
+
+
 def told_by(fit):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -112,6 +116,16 @@ def test_checks_take_at_most_a_hundredth_of_all_pairs(n):
     assert space.evaluations.n_checks == n_checks(n) <= MOST_SHARE * n * (n - 1) / 2
     space.score(one, zero)
     assert calls.n == 2 + n_checks(n)  # it is done once
+
+
+@pytest.mark.parametrize("wrapped", [lambda f: f, covey.Similarity, lambda f: covey.batched(pairwise(f))])
+def test_every_fit_warns_once(wrapped):
+    """However many clusters it has, and also if an earlier one with the same object has warned."""
+    similarity = wrapped(share)
+    for _ in range(2):
+        for estimator in (covey.CRS(5, similarity=similarity), covey.Sharpened(covey.CRS(5, similarity=similarity))):
+            _, told = told_by(lambda fitted=estimator: fitted.fit(numbers(180), np.arange(180) % 3))
+            assert len(told) == 1
 
 
 @pytest.mark.parametrize("name", SELECTORS)

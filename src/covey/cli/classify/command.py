@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from covey.cli.classify.options import ClassifyOptions
-from covey.cli.errors import MisuseError, about
+from covey.cli.errors import MisuseError, object_errors_of
 from covey.cli.files.block import bytes_in, name_of
 from covey.cli.files.formats import format_of
 from covey.cli.files.paths import check_output, may_write
@@ -103,7 +103,7 @@ def _answer_all(options: ClassifyOptions, model: "Model", examiner: "Examiner") 
             answers = answer(model, block, options.unknown)
             if scores_are_read:
                 examiner.add(block, answers["covey_label"])
-            with about(block.path):
+            with object_errors_of(block.path):
                 put(_with_input(options, model, block, answers) if options.keep else answers)
             n_rows += len(block)
             n_unknown += int((answers["covey_label"] == options.unknown).sum())
@@ -137,7 +137,7 @@ def answer(model: "Model", block: "Block", unknown: str) -> Any:
 
     from covey.cli.objects.load import row_names
 
-    with about(block.path):
+    with object_errors_of(block.path):
         explanation = model.classifier.explain(_widened(model.recipe.objects(block), model))
     rows = model.rows[np.searchsorted(model.indices, explanation.representatives)]
     names = row_names(block, model.recipe)

@@ -1,13 +1,10 @@
-"""The options of `covey classify`, and the rules about which of them go together."""
+"""The options of `covey classify`."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from covey.cli.files.block import STANDARD
-from covey.cli.files.formats import Format
 from covey.cli.files.paths import check_model
 from covey.cli.options import OBJECTS, ManyFiles, Output, Replacing, Running, finite
-from covey.cli.rules import DIALECT, INPUT_RULES, Rule
 from covey.cli.similarity_option import OWN, check_function_file, similarity_in
 from covey.cli.typer_dataclasses import option
 
@@ -70,29 +67,3 @@ class ClassifyOptions(Running, Replacing, Output, AnswerOptions):
         super().check_files()
         check_model(self.model)
         check_function_file(self.similarity)
-
-
-RULES: tuple[Rule[ClassifyOptions], ...] = (
-    Rule(
-        ("--model -",),
-        lambda o: o.path == STANDARD,
-        "DATA and --model cannot both be standard input; pass one of them as a file.",
-    ),
-    *INPUT_RULES,
-    Rule(
-        ("MORE", *DIALECT),
-        lambda o: o.hosts,
-        "--hosts takes one log file; leave out options about how tables are read.",
-    ),
-    Rule(
-        ("--label",),
-        lambda o: o.format in (None, Format.svmlight),
-        "--label names a column or an array of labels, and DATA has none; leave it out.",
-    ),
-    Rule(("--scores",), lambda o: o.scores == o.out, "--out and --scores must be different files."),
-    Rule(
-        ("--keep",),
-        lambda o: o.format is not None and not o.format.traits.is_table,
-        "--keep is for columns with names, and {o.path} has none; leave it out.",
-    ),
-)

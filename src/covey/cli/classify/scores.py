@@ -147,7 +147,6 @@ class Scores:
 
     @cached_property
     def by_class(self) -> dict[str, ClassScores]:
-        """The scores of each label."""
         columns = self._measured(None)
         return {
             label: ClassScores(precision, recall, f1, int(rows))

@@ -1,7 +1,7 @@
 """The advice of `covey compare`: which method to use, why, how sure that is, and what it costs.
 
 1. Only CRS can be recommended, with some k, sharpened or not. These are the variants. A variant must answer better than
-   chance (`covey.evaluation.statistics.agreement_p_value`).
+   chance (`covey.evaluation.agreement_p_value`).
 2. There must be several variants to choose from.
 3. Of the variants whose F1 is within one standard error of the best, the one that selects fewest objects is
    recommended. This is the one-standard-error rule of Breiman, Friedman, Olshen and Stone (Classification and
@@ -21,7 +21,7 @@ from covey.cli.compare.methods import Candidate, Methods
 from covey.cli.options import Source
 from covey.cli.typer_dataclasses import words
 from covey.displays.report import Verdict
-from covey.evaluation.statistics import agreement_p_value, difference
+from covey.evaluation import agreement_p_value, difference
 from covey.experiments.figures import chance, confusion
 from covey.experiments.methods import ALL
 from covey.experiments.records import TrialRecord
@@ -60,7 +60,6 @@ class Recommendation:
 
     @property
     def sentence(self) -> str:
-        """The recommendation in a sentence."""
         if self.method is None or not self.is_choice:
             return f"No recommendation: {self.reason}"
         return f"Recommended: {self.words}: {self.reason}"

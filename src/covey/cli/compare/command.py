@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.cli.compare.options import CompareOptions
-from covey.cli.errors import about
+from covey.cli.errors import object_errors_of
 from covey.cli.files.paths import may_write
 from covey.cli.interrupts import WITH_FORCE, unfinished
 from covey.cli.options import Source
@@ -88,11 +88,11 @@ def _compare(options: CompareOptions) -> "CompareResult":
     start, limit, page, n_folds = time.monotonic(), options.seconds, Path(options.html), options.folds
     source, names, ks = part(options, Source), options.method_names, options.ks
     methods = choose_methods(names, ks)
-    with options.threads(), about(source.path):
+    with options.threads(), object_errors_of(source.path):
         setup = set_up(source, n_folds, verbose=options.verbose)
     folder = page.with_name(f".{page.stem}-{fingerprint(source, setup.loaded.similarity, names, ks, n_folds)}")
     running: Any = {"n_jobs": options.n_jobs, "verbose": options.verbose}
-    with about(source.path):
+    with object_errors_of(source.path):
         setup = choose_similarity(setup, folder, None if limit is None else start + FOR_TRIALS * limit, **running)
         own = folder / setup.way.slug
         records, late = run_methods(setup, methods, own, None if limit is None else start + limit, **running)
@@ -121,7 +121,7 @@ def _compare(options: CompareOptions) -> "CompareResult":
 
 
 def fingerprint(source: Source, function: Any, *settings: Any) -> str:
-    """Return a text that differs if the data, the user's code or any setting differs.
+    """Return a string that differs if the data, the user's code or any setting differs.
 
     Records of a run that was stopped are only used again for exactly the same comparison.
     """

@@ -1,15 +1,12 @@
-"""The options of `covey compare`, and the rules about which of them go together."""
+"""The options of `covey compare`."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from covey.cli.files.block import STANDARD
 from covey.cli.files.dialect import listed
-from covey.cli.files.paths import names_one_file_twice
 from covey.cli.options import Replacing, Running, Source, at_least_one
-from covey.cli.rules import SOURCE_RULES, Rule
 from covey.cli.typer_dataclasses import option
 
 TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")
@@ -94,19 +91,3 @@ class CompareOptions(Running, Replacing, Source):
     def outputs(self) -> Sequence[str]:
         """The files that are written."""
         return [path for path in (self.html, self.csv, self.json) if path is not None]
-
-
-RULES: tuple[Rule[CompareOptions], ...] = (
-    *SOURCE_RULES,
-    Rule(("DATA",), lambda o: o.path == STANDARD, "comparing reads the data more than once; pass a file."),
-    Rule(
-        ("--labels",),
-        lambda o: not o.hosts,
-        "--labels is for --hosts; say which column holds the label by --label.",
-    ),
-    Rule(
-        ("--html", "--csv", "--json"),
-        lambda o: STANDARD in o.outputs or names_one_file_twice(o.outputs),
-        "--html, --csv and --json must be different files.",
-    ),
-)

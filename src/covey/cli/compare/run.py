@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from covey.cli.compare.methods import USUAL_K, Methods
 from covey.cli.compare.similarities import TRIAL_SEED, Trials, Way, is_said, sample, ways_for
-from covey.cli.objects.load import ONE_CLUSTER, Loaded, prepare, read_rows
+from covey.cli.objects.load import ONE_CLUSTER, LabelledObjects, prepare, read_rows
 from covey.cli.options import Source
 from covey.cli.terminal import say
 from covey.experiments.methods import crs, crs_name
@@ -48,7 +48,7 @@ class Setup:
         The options that ask for these rows, compared so.
     row_source : Source
         The same, with the columns that a log of hosts gets on the way.
-    loaded : Loaded
+    loaded : LabelledObjects
     rows : int array
         The rows that take part.
     n_folds : int
@@ -60,7 +60,7 @@ class Setup:
 
     source: Source
     row_source: Source
-    loaded: Loaded
+    loaded: LabelledObjects
     rows: NDArray[np.intp]
     n_folds: int
     remarks: Sequence[str] = ()
@@ -161,7 +161,7 @@ def large_enough(labels: NDArray[Any], n_folds: int) -> tuple[NDArray[np.intp], 
     return np.flatnonzero(~is_small[cluster_of]), remark
 
 
-def cross_validation(loaded: Loaded, rows: NDArray[np.intp] | None, n_folds: int, seed: int = 0) -> Problem:
+def cross_validation(loaded: LabelledObjects, rows: NDArray[np.intp] | None, n_folds: int, seed: int = 0) -> Problem:
     """Return the problem to classify the objects of each fold by representatives of the others; a seed is a fold.
 
     Only these `rows` take part, or all. `seed` decides how they are cut into folds.
@@ -200,7 +200,7 @@ def _try(setup: Setup, ways: Sequence[Way], folder: Path, until: float | None, *
 
 
 @dataclass(frozen=True)
-class Late:
+class UnfinishedMethods:
     """The methods for which there was no time, by name: those that were begun, and those that were not tried at all."""
 
     begun: Sequence[str] = ()
@@ -208,7 +208,6 @@ class Late:
 
     @property
     def names(self) -> list[str]:
-        """All of them."""
         return [*self.begun, *self.not_tried]
 
     def remarks(self, methods: Methods, time_limit: str | None) -> list[str]:
@@ -226,7 +225,7 @@ class Late:
 
 def run_methods(
     setup: Setup, methods: Methods, folder: Path, until: float | None, **running: Any
-) -> tuple[list[TrialRecord], Late]:
+) -> tuple[list[TrialRecord], UnfinishedMethods]:
     """Cross-validate the methods; return the records of those that are done, and which others there was no time for.
 
     Without a time `until` which work may go on, all are done.
@@ -249,7 +248,7 @@ def run_methods(
             )
     done, begun, not_tried = ([name for name in folds if completions[name] is which] for which in Completion)
     records = run(folder, [fit for method in done for fit in folds[method]], **options)
-    return records, Late(begun, not_tried)
+    return records, UnfinishedMethods(begun, not_tried)
 
 
 def _run_first_fold(folder: Path, folds: Mapping[str, Sequence[Trial]], n_folds: int, options: Any) -> None:

@@ -62,7 +62,7 @@ class Way:
 
 
 class Prepared(Protocol):
-    """Objects that are made of rows: `covey.cli.objects.load.Loaded`."""
+    """Objects that are made of rows: `covey.cli.objects.load.LabelledObjects`."""
 
     @property
     def block(self) -> Block: ...

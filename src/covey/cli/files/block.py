@@ -56,7 +56,7 @@ class Block:
         The shape that a row of the matrix had before it was flattened, such as (28, 28) or (32, 32, 3) for an image;
         None if it had one axis.
     decimal : str
-        What stands between the whole and the fraction of a number that is written as a text.
+        What stands between the whole and the fraction of a number that is written as a string.
     numbers : int array or None
         The number of each row, if some rows have been left out.
     runs : sequence of (str, int, int)

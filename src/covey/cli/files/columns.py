@@ -21,7 +21,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.dialect import listed
 from covey.runtime.libraries import require
@@ -94,8 +93,8 @@ LONGEST = 8
 def as_numbers(column: Any, decimal: str = ".") -> NDArray[np.float64]:
     """Return the column as numbers, NaN where a value is not one; true and false are not.
 
-    `decimal` stands between the whole and the fraction of a number that is written as a text. If it is a comma, a text
-    with a point is not a number: 1.234 may well be a thousand and more.
+    `decimal` stands between the whole and the fraction of a number that is written as a string. If it is a comma, a
+    string with a point is not a number: 1.234 may well be a thousand and more.
     """
     pandas = require("pandas", "cli")
     if pandas.api.types.is_bool_dtype(column):
@@ -121,7 +120,7 @@ PRECISE = "6.477126416320833e-78"
 
 @cache
 def _reads_exactly() -> bool:
-    """Return whether pandas reads a text as the float that is nearest to it, as Python does."""
+    """Return whether pandas reads a string as the float that is nearest to it, as Python does."""
     pandas = require("pandas", "cli")
     return bool(pandas.to_numeric(pandas.Series([PRECISE]))[0] == float(PRECISE))
 
@@ -189,7 +188,7 @@ class Evidence:
     n_values, n_numbers : int
         How many values there are, and how many of them are finite numbers.
     has_codes : bool
-        Whether a text starts with a 0 and another digit: 007 is a code and no number.
+        Whether a string starts with a 0 and another digit: 007 is a code and not a number.
     """
 
     n_values: int
@@ -211,7 +210,7 @@ class Evidence:
 
 
 def evidence_of(frame: Any, names: Sequence[str], decimal: str = ".") -> dict[str, Evidence]:
-    """Return what speaks for numbers in each of the columns. In JSON, a text in quotes is a text."""
+    """Return what speaks for numbers in each of the columns. In JSON, what is in quotes is a string."""
     return {name: _evidence(column_of(frame, name), decimal) for name in names}
 
 
@@ -316,7 +315,7 @@ def _of_matrix(matrix: Any) -> tuple[Sequence[str], NDArray[np.bool_]]:
 
 
 def strings_missing(block: Block, name: str, *, empty: bool) -> NDArray[np.bool_]:
-    """Return for each row whether a column has no value there; unless `empty`, an empty text is none either."""
+    """Return for each row whether a column has no value there; unless `empty`, an empty string is none either."""
     column = column_of(block.frame, name)
     gaps: NDArray[np.bool_] = column.isna().to_numpy(dtype=bool)
     if not empty:
@@ -324,10 +323,10 @@ def strings_missing(block: Block, name: str, *, empty: bool) -> NDArray[np.bool_
     return gaps
 
 
-def sums_of(block: Block, columns: Sequence[str]) -> NDArray[np.float64]:
+def column_sums(block: Block, columns: Sequence[str]) -> NDArray[np.float64]:
     """Return the sum of the numbers in each column, and how many there are. Such pairs of the parts of a table add."""
     if sp.issparse(block.matrix):
-        raise MisuseError("--missing mean is not for sparse matrices; pass --missing drop instead.")
+        raise ValueError("--missing mean is not for sparse matrices; pass --missing drop instead.")
     values = np.asarray(block.matrix, dtype=np.float64) if block.frame is None else _values(block, columns)
     there = np.isfinite(values)
     return np.stack([values.sum(axis=0, where=there), there.sum(axis=0)])
@@ -423,7 +422,7 @@ def profile_of(value: Any, block: Block, at: int) -> dict[Any, Any]:
         if not all(isinstance(weight, int | float) and np.isfinite(weight) for weight in profile.values()):
             raise TypeError
     except (TypeError, ValueError):
-        raise ValueError(f"{block.place(at)}: {value!r:.60} is no profile {{key: number}}.") from None
+        raise ValueError(f"{block.place(at)}: {value!r:.60} is not a profile {{key: number}}.") from None
     return profile
 
 

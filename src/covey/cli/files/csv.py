@@ -21,12 +21,12 @@ FIRST_ROWS = 5
 
 
 def read_delimited(path: str, options: ReadOptions, delimiter: str | None = None) -> Iterator[Block]:
-    """Yield the rows of a file in blocks, every value as the text that it is.
+    """Yield the rows of a file in blocks, every value as the string that it is.
 
     Without a delimiter, the header and the lines below it do.
     """
     pandas = require("pandas", "cli")
-    csv.field_size_limit(sys.maxsize)  # a field may hold a long text
+    csv.field_size_limit(sys.maxsize)  # a field may hold a long string
     dialect = options.dialect
     with open_input(path, options) as (file, share):
         n_above, reader = 0, csv.reader([])

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
@@ -24,7 +24,7 @@ class Dialect:
     decimal : str or None
         The character between the whole and the fraction of a number, a comma or a point.
     encoding : str or None
-        The encoding of a text.
+        The encoding of a text file.
     sheet : str or None
         The sheet of a workbook.
     numbered : bool
@@ -37,10 +37,6 @@ class Dialect:
     encoding: str | None = None
     sheet: str | None = None
     numbered: bool = False
-
-    def given(self) -> list[str]:
-        """Return the names of what the user has said."""
-        return [field.name for field in fields(self) if getattr(self, field.name)]
 
 
 def delimiter_in(text: str) -> str:
@@ -60,7 +56,7 @@ def decimal_in(text: str) -> str:
 
 
 def encoding_in(text: str) -> str:
-    """Return the name of an encoding of text."""
+    """Return the name of an encoding of text files."""
     try:
         TextIOWrapper(BytesIO(), encoding=text)  # refuses codecs that make bytes of bytes
     except (LookupError, ValueError) as error:

@@ -19,13 +19,13 @@ class FormatTraits:
     is_table : bool
         Whether columns have names. Such files are read and written block by block, others as a whole.
     is_typed : bool
-        Whether numbers differ from strings. In CSV and TSV every value is a text.
+        Whether numbers differ from strings. In CSV and TSV every value is a string.
     is_text : bool
         Whether files consist of lines of text, so that they can be packed by gzip and the like.
     is_written : bool
         Whether covey writes such files, too.
     options : tuple of str
-        What of a `Dialect` says something about such files.
+        What of a `Dialect` a user may say about such files.
     verdict : str
         What is said about a file that cannot be read.
     """
@@ -44,8 +44,8 @@ class Format(StrEnum):
 
     traits: FormatTraits
 
-    csv = "csv", FormatTraits((".csv",), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
-    tsv = "tsv", FormatTraits((".tsv", ".m8"), options=("columns", "delimiter", "decimal", "encoding", "numbered"))
+    csv = "csv", FormatTraits((".csv",), options=("columns", "delimiter", "decimal", "encoding"))
+    tsv = "tsv", FormatTraits((".tsv", ".m8"), options=("columns", "delimiter", "decimal", "encoding"))
     jsonl = "jsonl", FormatTraits((".jsonl", ".ndjson"), is_typed=True, options=("encoding",))
     json = "json", FormatTraits((".json",), is_typed=True, is_written=False, options=("columns", "encoding"))
     xlsx = (
@@ -56,18 +56,20 @@ class Format(StrEnum):
             is_text=False,
             is_written=False,
             options=("sheet",),
-            verdict="is no workbook of Excel, or damaged",
+            verdict="is not a workbook of Excel, or damaged",
         ),
     )
     parquet = (
         "parquet",
-        FormatTraits((".parquet", ".pq"), is_typed=True, is_text=False, verdict="is no Parquet file, or damaged"),
+        FormatTraits((".parquet", ".pq"), is_typed=True, is_text=False, verdict="is not a Parquet file, or damaged"),
     )
     npy = (
         "npy",
-        FormatTraits((".npy",), is_table=False, is_text=False, is_written=False, verdict="is no .npy file, or damaged"),
+        FormatTraits(
+            (".npy",), is_table=False, is_text=False, is_written=False, verdict="is not an .npy file, or damaged"
+        ),
     )
-    npz = "npz", FormatTraits((".npz",), is_table=False, is_text=False, verdict="is no .npz file, or damaged")
+    npz = "npz", FormatTraits((".npz",), is_table=False, is_text=False, verdict="is not an .npz file, or damaged")
     svmlight = "svmlight", FormatTraits((".svmlight", ".svm", ".libsvm"), is_table=False, options=("encoding",))
 
     def __new__(cls, name: str, traits: FormatTraits) -> "Format":

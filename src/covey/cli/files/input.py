@@ -21,7 +21,7 @@ import numpy as np
 from covey.cli.files.block import STANDARD, name_of
 from covey.cli.files.dialect import Dialect
 from covey.exceptions import FileFormatError
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.runtime.progress import Bar
 from covey.storage.compression import PREFIX, open_text
 from covey.storage.limits import FREE, MOST_RATIO, OPTION, allowed
@@ -77,7 +77,7 @@ def open_input(path: str, options: ReadOptions) -> Iterator[tuple[Any, Callable[
             return with_marks(options.dialect.encoding, prefix)
         found, is_judgement = encoding_of(prefix)
         if is_judgement:
-            logger.warning("%s is no UTF-8 and is read as %s; pass --encoding if that is wrong.", name_of(path), found)
+            logger.warning("%s is not UTF-8 and is read as %s; pass --encoding if that is wrong.", name_of(path), found)
         return found
 
     if path == STANDARD:
@@ -99,7 +99,7 @@ def as_file(path: str) -> Iterator[str]:
         yield path
         return
     with tempfile.NamedTemporaryFile(prefix="covey-") as file:
-        with of_file(file.name):
+        with system_errors_of(file.name):
             shutil.copyfileobj(sys.stdin.buffer, file)
             file.flush()
         yield file.name

@@ -19,7 +19,7 @@ from covey.cli.files.block import Block, name_of
 from covey.cli.files.input import ReadOptions, check_full_enough, check_names, open_input
 from covey.exceptions import FileFormatError
 from covey.runtime.libraries import require
-from covey.storage.errors import first_line
+from covey.runtime.wording import one_line
 from covey.storage.text import undecodable
 
 logger = logging.getLogger("covey")
@@ -71,7 +71,7 @@ def _objects(path: str, file: Iterator[str]) -> Iterator[tuple[dict[str, Any], i
 
 def no_json(place: str, error: Exception) -> FileFormatError:
     """Return an error about JSON that cannot be read. Numbers with thousands of digits are among the reasons."""
-    return FileFormatError(f"{place}: no JSON ({first_line(error)}).")
+    return FileFormatError(f"{place}: not JSON ({one_line(error, first=True)}).")
 
 
 def check_characters(text: str, value: Any) -> None:
@@ -153,7 +153,7 @@ def _plain(value: Any) -> Any:
 
 
 def plain_text(value: Any) -> str:
-    """Return a value for which JSON and CSV have no form as a text; of bytes these are the hexadecimal digits."""
+    """Return a value for which JSON and CSV have no form as a string; of bytes these are the hexadecimal digits."""
     return value.hex() if isinstance(value, bytes) else str(value)
 
 

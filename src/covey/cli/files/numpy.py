@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.input import ReadOptions, as_file, check_width
 from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import format_errors_of
 from covey.storage.archive import MOST_HEADER, read_array, read_header
-from covey.storage.errors import naming
 
 NUMBERS, STRINGS = "biuf", "SU"
 """The letters of NumPy's types that hold numbers, and of those that hold strings."""
 SUFFIX = ".npy"
 """How the names of these files end."""
-VERDICT = "is no .npy file, or damaged"
+VERDICT = "is not an .npy file, or damaged"
 """What is said about a file that cannot be read."""
 
 
@@ -79,7 +79,7 @@ def _labels_from(path: str, data: str, n_rows: int) -> NDArray[Any]:
             f"{name_of(data)} has no room for labels, so --label must be another .npy file with a label for each row, "
             f"got {path!r}."
         )
-    with naming(path, VERDICT):
+    with format_errors_of(path, VERDICT):
         return checked_labels(f"the labels in {path}", _mapped(path), n_rows)
 
 

@@ -15,8 +15,8 @@ nothing. Therefore
 What one page unpacks to is thus known only after Arrow has unpacked it, and so are strings within lists, of which a
 batch holds at most 2 GiB.
 
-Several files can be one table, and a `Part` is a run of row groups of one file that a worker of a cluster can read by
-itself. The parts of a table follow from the metadata of its files, so that only workers read rows.
+Several files can be one table. A `RowGroupPart` is a run of row groups of one file, which a worker of a cluster can
+read by itself. The parts of a table follow from the metadata of its files, so that only workers read rows.
 """
 
 import json
@@ -27,14 +27,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from covey.cli.errors import MisuseError
-from covey.cli.files.block import STANDARD, Block, name_of
+from covey.cli.files.block import Block, name_of
 from covey.cli.files.columns import top_of
-from covey.cli.files.formats import Format, format_of
+from covey.cli.files.formats import Format
 from covey.cli.files.input import BYTES_OF_CELL, ReadOptions, as_file, check_exists, check_names
 from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import format_errors_of
 from covey.runtime.libraries import require
-from covey.storage.errors import naming
 from covey.storage.limits import OPTION, allowed, limit_in_words
 
 WITH_GAPS = {"bool": "boolean"} | {
@@ -162,7 +161,7 @@ def types_of(path: str, file: Any) -> dict[str, Any]:
 
 def frame_of(table: Any) -> Any:
     """Return a table of Arrow as a frame."""
-    table.validate(full=True)  # otherwise bytes that are no text would be noticed only when they are printed
+    table.validate(full=True)  # otherwise bytes that are not text would be noticed only when they are printed
     # Without pandas' own metadata, what was an index in pandas is a column like the others.
     return table.to_pandas(types_mapper=require("pandas", "cli").ArrowDtype, ignore_metadata=True)
 
@@ -244,7 +243,7 @@ group is a part by itself."""
 
 
 @dataclass(frozen=True)
-class Part:
+class RowGroupPart:
     """Rows of a file, one after another.
 
     Attributes
@@ -273,7 +272,7 @@ class Part:
             raise FileNotFoundError(
                 f"{self.place}: no such file where a worker runs; all workers must find it under this name."
             )
-        with naming(self.path, Format.parquet.traits.verdict):
+        with format_errors_of(self.path, Format.parquet.traits.verdict):
             wanted = self.columns if columns is None else columns
             names = list(dict.fromkeys(top_of(name, self.columns) for name in wanted))
             batches = list(_batches(self.path, self.place, names, ROWS_OF_BATCH, self.row_groups))
@@ -286,15 +285,13 @@ class Part:
         return Block(self.path, self.first, frame=frame[names])
 
 
-def parts_of(paths: Sequence[str], form: str | None = None) -> list[Part]:
+def parts_of(paths: Sequence[str]) -> list[RowGroupPart]:
     """Return the parts of a table that consists of these Parquet files, in this order. No row is read."""
     first: tuple[str, dict[str, Any]] | None = None
-    parts: list[Part] = []
+    parts: list[RowGroupPart] = []
     for path in paths:
-        if path == STANDARD or format_of(path, form) is not Format.parquet:
-            raise MisuseError(f"only Parquet files can be read by --dask, got {path}; leave out --dask.")
         check_exists(path)
-        with naming(path, Format.parquet.traits.verdict), _opened(path) as file:
+        with format_errors_of(path, Format.parquet.traits.verdict), _opened(path) as file:
             types = types_of(path, file)
             sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
             _check_size(path, BYTES_OF_CELL * sum(sizes) * len(types), os.path.getsize(path))
@@ -306,14 +303,14 @@ def parts_of(paths: Sequence[str], form: str | None = None) -> list[Part]:
     return parts
 
 
-def _parts(path: str, sizes: Sequence[int], columns: tuple[str, ...]) -> Iterator[Part]:
+def _parts(path: str, sizes: Sequence[int], columns: tuple[str, ...]) -> Iterator[RowGroupPart]:
     """Yield the parts of a file whose row groups have these sizes."""
     place, first, groups, n_rows = str(Path(path).resolve()), 0, [], 0
     for at, size in enumerate(sizes):
         groups.append(at)
         n_rows += size
         if n_rows >= ROWS_OF_PART or (at == len(sizes) - 1 and n_rows):
-            yield Part(path, place, first, n_rows, tuple(groups), columns)
+            yield RowGroupPart(path, place, first, n_rows, tuple(groups), columns)
             first, groups, n_rows = first + n_rows, [], 0
 
 

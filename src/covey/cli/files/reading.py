@@ -1,6 +1,6 @@
 """Rows from files. Tables come in blocks, however long the file is; matrices without names come as one block.
 
-Nothing is interpreted on the way: values of a CSV stay the text that they are, so a code of 007 is not a 7, and a
+Nothing is interpreted on the way: values of a CSV stay the strings that they are, so a code of 007 is not a 7, and a
 column has the same type in every block. `columns.py` makes numbers of the strings.
 
 Several files can be one table. Its rows are counted through all files, in the order in which these are named.
@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.cli.errors import MisuseError
-from covey.cli.files.block import STANDARD, Block, name_of
+from covey.cli.files.block import Block, name_of
 from covey.cli.files.csv import read_delimited
 from covey.cli.files.dialect import Dialect
 from covey.cli.files.excel import read_xlsx
@@ -27,9 +26,9 @@ from covey.cli.files.numpy import read_npy, read_npz
 from covey.cli.files.parquet import read_parquet
 from covey.cli.files.svmlight import read_svmlight
 from covey.exceptions import FileFormatError
+from covey.runtime.file_errors import format_errors_of
 from covey.runtime.libraries import require
 from covey.runtime.progress import Bar, progress
-from covey.storage.errors import naming
 
 MOST_ROWS = 20_000
 """The most rows of a block, unless the caller asks for fewer. It bounds the memory that long narrow files take."""
@@ -100,14 +99,12 @@ def blocks(
     """
     paths = [path, *more]
     kinds = [format_of(name, form) for name in paths]
-    _check_one_table(paths, kinds)
-    _check_style(path, kinds[0], dialect)
     options = ReadOptions(labels, base, MOST_ROWS if most_rows is None else most_rows, dialect, bar, whole)
     columns: list[str] | None = None
     first = 0
     for at, (name, kind) in enumerate(zip(paths, kinds, strict=True)):
         done = 0
-        with naming(name_of(name), kind.traits.verdict):
+        with format_errors_of(name_of(name), kind.traits.verdict):
             for block in READERS[kind](name, options):
                 found = replace(block, first=first + done)
                 if more:
@@ -119,28 +116,6 @@ def blocks(
         first += done
     if first == 0:
         raise FileFormatError(f"{name_of(path)} {'and the other files hold' if more else 'holds'} no rows.")
-
-
-def _check_one_table(paths: Sequence[str], kinds: Sequence[Format]) -> None:
-    """Refuse several files that cannot be one table."""
-    if len(paths) == 1:
-        return
-    for path, kind in zip(paths, kinds, strict=True):
-        if path == STANDARD:
-            raise MisuseError("standard input cannot be one of several files; pass it alone, or pass files only.")
-        if not kind.traits.is_table:
-            raise MisuseError(f"{kind} files cannot be parts of one table, got {path} among several; pass one file.")
-        if kind != kinds[0]:
-            raise MisuseError(
-                f"all files of one table must have the same format, got {paths[0]} ({kinds[0]}) and {path} ({kind})."
-            )
-
-
-def _check_style(path: str, kind: Format, dialect: Dialect) -> None:
-    """Refuse what says nothing about files of this format."""
-    for option in dialect.given():
-        if option not in kind.traits.options:
-            raise MisuseError(f"{name_of(path)}: --{option} says nothing about {kind} files; leave out --{option}.")
 
 
 def _of_several(block: Block, path: str, done: int, place: tuple[int, int]) -> Block:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.input import ReadOptions, check_width, open_input
 from covey.exceptions import FileFormatError
+from covey.runtime.wording import one_line
 from covey.storage.compression import open_packed
-from covey.storage.errors import first_line
 from covey.storage.text import undecodable
 
 LARGEST_EXACT = 2**53
@@ -58,7 +58,7 @@ def _name_line(path: str, content: bytes, load: Any) -> None:
         try:
             load(BytesIO(line), zero_based=True)
         except (ValueError, OverflowError) as error:
-            what = "a number is too large" if isinstance(error, OverflowError) else first_line(error)
+            what = "a number is too large" if isinstance(error, OverflowError) else one_line(error, first=True)
             raise FileFormatError(f"{name_of(path)}, line {number}: no svmlight row ({what}).") from error
 
 

@@ -18,27 +18,27 @@ from covey.cli.files.parquet import ParquetWriter
 from covey.cli.files.paths import check_output
 from covey.cli.files.svmlight import write_svmlight
 from covey.cli.terminal import VisibleOutput
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.runtime.libraries import require
 from covey.storage.atomic import whole
 from covey.storage.compression import open_packed
 
-Writer = Callable[[Any], None]
+FrameWriter = Callable[[Any], None]
 """A function that writes the rows of a frame below those of the frames before."""
-TEXT_WRITERS: dict[Format, Callable[[Any], Writer]] = {
+TEXT_WRITERS: dict[Format, Callable[[Any], FrameWriter]] = {
     Format.csv: partial(DelimitedWriter, delimiter=","),
     Format.tsv: partial(DelimitedWriter, delimiter="\t"),
     Format.jsonl: JsonLinesWriter,
 }
 """Tables as text; a writer is made of an open file."""
 FILE_WRITERS = {Format.parquet: ParquetWriter}
-"""Tables that are no text; a writer is made of a path, and has to be closed."""
+"""Tables that are not text; a writer is made of a path, and has to be closed."""
 MATRIX_WRITERS = {Format.npz: write_npz, Format.svmlight: write_svmlight}
 """Matrices, written as a whole."""
 
 
 @contextmanager
-def writer(path: str, form: str | None = None, *, force: bool = False) -> Iterator[Writer]:
+def writer(path: str, form: str | None = None, *, force: bool = False) -> Iterator[FrameWriter]:
     """Yield a function that writes frames, one after another; the file appears when all are written.
 
     The first frame decides the columns. What a later frame lacks is left empty, and what it adds is refused.
@@ -46,9 +46,9 @@ def writer(path: str, form: str | None = None, *, force: bool = False) -> Iterat
     kind = check_output(path, form, as_table=True, force=force)
     with ExitStack() as stack:
         if path == STANDARD:
-            stack.enter_context(of_file(STANDARD_OUTPUT))
+            stack.enter_context(system_errors_of(STANDARD_OUTPUT))
         if kind in FILE_WRITERS:
-            put: Writer = stack.enter_context(FILE_WRITERS[kind](stack.enter_context(whole(path))))
+            put: FrameWriter = stack.enter_context(FILE_WRITERS[kind](stack.enter_context(whole(path))))
         else:
             put = TEXT_WRITERS[kind](VisibleOutput() if path == STANDARD else _text(stack, path))
         yield _same_columns(put)
@@ -60,7 +60,7 @@ def _text(stack: ExitStack, path: str) -> Any:
     return stack.enter_context(open_packed(temporary, "wt", encoding="utf-8", newline=""))
 
 
-def _same_columns(put: Writer) -> Writer:
+def _same_columns(put: FrameWriter) -> FrameWriter:
     """Return a writer that gives every frame the columns of the first."""
     columns: dict[str, None] = {}
 

@@ -1,4 +1,4 @@
-"""The options of `covey inspect`, and the rules about which of them go together."""
+"""The options of `covey inspect`."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -7,7 +7,6 @@ from covey.cli.files.block import STANDARD
 from covey.cli.files.formats import Format
 from covey.cli.files.paths import check_model, check_output
 from covey.cli.options import OUT_FORMATS, RUN, Replacing
-from covey.cli.rules import Rule
 from covey.cli.typer_dataclasses import argument, option
 
 
@@ -35,15 +34,3 @@ class InspectOptions(Replacing):
         """Refuse a model that is not there, and an output that cannot be written."""
         check_model(self.model)
         check_output(self.out or STANDARD, self.out_form, as_table=True, force=self.force)
-
-
-RULES: tuple[Rule[InspectOptions], ...] = (
-    Rule(
-        ("--out", "--out-format"),
-        lambda o: not o.representatives,
-        "--out and --out-format are for --representatives; pass it, too, or leave them out.",
-    ),
-    Rule(
-        ("--json",), lambda o: o.out is not None, "--json prints to standard output; leave it out, or leave out --out."
-    ),
-)

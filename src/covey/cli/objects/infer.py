@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.columns import Evidence, evidence_of, require_columns, vector_columns
 from covey.cli.objects.recipe import Recipe, Settings
@@ -36,7 +35,7 @@ def similarity_of(source: Source) -> str:
     return default if source.similarity is None else source.similarity
 
 
-def choose(block: Block, source: Source, survey: Survey | None = None, aside: Sequence[str] = ()) -> Recipe:
+def infer_recipe(block: Block, source: Source, survey: Survey | None = None, aside: Sequence[str] = ()) -> Recipe:
     """Return the recipe for the rows of a block.
 
     If the block holds only the first of many rows, `survey` must look at the columns of all rows. The columns `aside`
@@ -53,7 +52,7 @@ def choose(block: Block, source: Source, survey: Survey | None = None, aside: Se
 def _image(block: Block, source: Source, kind: str) -> list[int] | None:
     """Return the shape of the images that the rows are, if the user or the file says that they are some."""
     if source.image is not None and kind not in PICTURED:
-        raise MisuseError("--image is for objects that are rows of numbers; leave it out.")
+        raise ValueError("--image is for objects that are rows of numbers; leave it out.")
     if source.image is not None or kind not in PICTURED or block.shape is None:
         return source.image_shape
     return list(block.shape) if is_image(block.shape) else None
@@ -61,10 +60,6 @@ def _image(block: Block, source: Source, kind: str) -> list[int] | None:
 
 def _without_names(block: Block, source: Source) -> Settings:
     """Choose for rows whose columns have no names."""
-    if source.feature_names or source.text or source.profile or source.smiles or source.id:
-        raise MisuseError(
-            f"{block.path} has no named columns; leave out --features, --text, --profile, --smiles and --id."
-        )
     similarity = similarity_of(source)
     kind = _square_kind(source) or ("gower" if similarity in OF_TABLES else "numbers")
     return Settings(kind, [], similarity, base=block.base)
@@ -83,16 +78,14 @@ def _with_names(block: Block, source: Source, survey: Survey, aside: Sequence[st
         return Settings("text" if source.text else "profile", [one], similarity, **kept)
     asked = list(dict.fromkeys(source.feature_names))
     require_columns(frame, asked, block.path)
-    others = _others(frame, (source.label, source.id, *aside))
+    others = _candidate_columns(frame, (source.label, source.id, *aside))
     if similarity in OF_TABLES and not square:
         columns = asked or others
         return Settings("gower", columns, similarity, _of_numbers(columns, survey), **kept)
     columns = asked or _numeric(block, others, survey)
     vectors = vector_columns(frame, columns)
     if vectors and len(columns) > 1:
-        raise MisuseError(
-            f"column {vectors[0]!r} holds lists of numbers; name it alone as --features, or leave it out."
-        )
+        raise ValueError(f"column {vectors[0]!r} holds lists of numbers; name it alone as --features, or leave it out.")
     if vectors and not square:
         return Settings("vectors", columns, similarity, **kept)
     if square or similarity in OF_ROWS:
@@ -111,7 +104,7 @@ def _square_kind(source: Source) -> str | None:
     return "distances" if source.distances else "matrix" if source.matrix else None
 
 
-def _others(frame: Any, without: Sequence[str | None]) -> list[str]:
+def _candidate_columns(frame: Any, without: Sequence[str | None]) -> list[str]:
     """Return all columns except those to go `without`, covey's own and those without a title."""
     return [name for name in frame.columns if name and name not in without and not name.startswith(OURS)]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.errors import about
+from covey.cli.errors import object_errors_of
 from covey.cli.files.block import Block
 from covey.cli.files.columns import check_filled, column_of, require_columns
 from covey.cli.files.formats import Format
 from covey.cli.files.parquet import parts_of
 from covey.cli.files.reading import read
-from covey.cli.objects.infer import choose
+from covey.cli.objects.infer import infer_recipe
 from covey.cli.objects.lint import warn_of_labels
 from covey.cli.objects.missing import apply_missing
 from covey.cli.objects.recipe import Recipe
@@ -37,7 +37,7 @@ ONE_CLUSTER = "all"
 class Fields(Sequence[Any]):
     """For each row the values that a map shows of it. They are looked up when they are asked for."""
 
-    def __init__(self, loaded: "Loaded") -> None:
+    def __init__(self, loaded: "LabelledObjects") -> None:
         self._loaded = loaded
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class Fields(Sequence[Any]):
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
+class LabelledObjects:
     """The rows of a file, the recipe for them, and the objects, labels and names that it has made.
 
     If the labels are clusters that were found, `strength` says how strongly each row belongs to its cluster.
@@ -78,7 +78,7 @@ class Loaded:
         return self.recipe.images(self.block, self.objects)
 
 
-def load(source: Source, *, verbose: bool, aside: Sequence[str] = ()) -> Loaded:
+def load(source: Source, *, verbose: bool, aside: Sequence[str] = ()) -> LabelledObjects:
     """Read the rows that the options name and make labelled objects of them.
 
     The columns `aside` are only compared if the options name them.
@@ -92,12 +92,14 @@ def read_rows(source: Source, *, verbose: bool) -> tuple[Block, Source]:
     return _labelled_hosts(source, verbose=verbose) if source.hosts else (_table(source, verbose=verbose), source)
 
 
-def prepare(block: Block, source: Source, *, verbose: bool, aside: Sequence[str] = (), warn: bool = True) -> Loaded:
+def prepare(
+    block: Block, source: Source, *, verbose: bool, aside: Sequence[str] = (), warn: bool = True
+) -> LabelledObjects:
     """Make labelled objects of rows, and `warn` of what most likely is not meant about them."""
-    recipe = choose(block, source, aside=aside)
+    recipe = infer_recipe(block, source, aside=aside)
     similarity = recipe.function()
     block, recipe = apply_missing(block, recipe, source.missing)
-    with about(block.path):
+    with object_errors_of(block.path):
         recipe, objects = recipe.learn(recipe.objects(block), verbose=verbose)
     if warn:
         recipe.warn(objects, asked_for=source.feature_names, scaled=source.scale)
@@ -107,7 +109,7 @@ def prepare(block: Block, source: Source, *, verbose: bool, aside: Sequence[str]
     labels = labels_of(block, recipe)
     if warn:
         warn_of_labels(labels)
-    return Loaded(block, recipe, objects, labels, row_names(block, recipe), similarity)
+    return LabelledObjects(block, recipe, objects, labels, row_names(block, recipe), similarity)
 
 
 def labels_of(block: Block, recipe: Recipe) -> NDArray[Any]:
@@ -134,7 +136,7 @@ def _table(source: Source, *, verbose: bool) -> Block:
     """Return the rows of a table or matrix, which may have several files."""
     path, *more = source.files
     if more and source.format is Format.parquet:
-        parts_of(source.files, source.form)  # refuses columns whose types differ
+        parts_of(source.files)  # refuses columns whose types differ
     options: Any = {"labels": source.label, "dialect": source.dialect, "verbose": verbose}
     return read(path, source.form, more=more, **options)
 

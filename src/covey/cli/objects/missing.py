@@ -8,7 +8,7 @@ import numpy as np
 
 from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
-from covey.cli.files.columns import gaps_of, strings_missing, sums_of
+from covey.cli.files.columns import column_sums, gaps_of, strings_missing
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Missing
 from covey.runtime.wording import agreeing, several
@@ -21,7 +21,7 @@ def apply_missing(block: Block, recipe: Recipe, missing: Missing | None) -> tupl
     if missing is Missing.drop:
         return _drop_gaps(block, recipe), recipe
     if missing is Missing.mean:
-        filled = recipe.with_means(sums_of(block, recipe.settings.numbers))
+        filled = recipe.with_means(column_sums(block, recipe.settings.numbers))
         gaps = gaps_of(block, recipe.settings.numbers)
         if gaps.where.any():
             logger.warning("%s; they are filled with the mean of their column.", gaps.described())

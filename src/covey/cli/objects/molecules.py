@@ -34,7 +34,7 @@ class MoleculeRecipe(Recipe):
             first, n = int(np.argmin(readable)), int(np.sum(~readable))
             all_such = f" ({n:,} of {len(smiles):,} rows hold none)" if n > 1 else ""
             raise ValueError(
-                f"{block.place(first)}: {smiles[first]!r:.60} in column {name!r} is no molecule that RDKit can read"
+                f"{block.place(first)}: {smiles[first]!r:.60} in column {name!r} is not a molecule that RDKit can read"
                 f"{all_such}; correct such rows, or pass --missing drop to leave them out."
             )
         return bits
@@ -67,7 +67,7 @@ def fingerprints(smiles: Sequence[str]) -> tuple[PackedBits, NDArray[np.bool_]]:
     The others have no bits. RDKit works in as many threads as joblib's configuration allows.
     """
     chunks = [smiles[start : start + CHUNK] for start in range(0, len(smiles), CHUNK)]
-    with require("rdkit.rdBase", "chem").BlockLogs():  # it would write several lines for each text that it cannot read
+    with require("rdkit.rdBase", "chem").BlockLogs():  # it would write several lines for each string it cannot read
         parts = Executor(None).run(_fingerprints, chunks)
     bits = np.concatenate([np.empty((0, N_BITS // 8), dtype=np.uint8), *(part for part, _ in parts)])
     return PackedBits(bits), np.concatenate([np.empty(0, dtype=bool), *(readable for _, readable in parts)])

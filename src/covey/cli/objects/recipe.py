@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.columns import Gaps, gaps_of, matrix_of, require_columns, strings_missing
 from covey.cli.similarity_option import function_of
@@ -88,8 +87,8 @@ MOST_NAMED = 6
 """How many columns a description or a card names."""
 LONG_ROWS = 2000
 """The most rows of a block whose rows are long, such as texts and profiles."""
-NO_SCALE = "--scale is for columns of numbers."
-"""What is said if other objects are to be scaled."""
+NO_SCALE = "--scale is for columns of numbers; leave it out."
+"""What is said if the data show that other objects are to be scaled."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Recipe(ABC):
     has_long_rows: ClassVar[bool] = False
     """Whether a row may hold so much that blocks must be short."""
     takes_empty: ClassVar[bool] = False
-    """Whether an empty text in a column is a value like any other."""
+    """Whether an empty string in a column is a value like any other."""
     takes_gaps: ClassVar[bool] = False
     """Whether values may be missing."""
 
@@ -134,7 +133,7 @@ class Recipe(ABC):
 
     def with_means(self, sums: NDArray[np.float64]) -> "Recipe":
         """Return the recipe that fills missing numbers with the means of columns, whose sums and sizes are known."""
-        raise MisuseError("--missing mean is for columns of numbers; pass --missing drop instead.")
+        return self
 
     @abstractmethod
     def from_table(self, block: Block) -> Any:
@@ -150,8 +149,6 @@ class Recipe(ABC):
 
     def must_learn(self, *, scale: bool) -> bool:
         """Return whether something has to be learned from all objects, to `scale` them or to weigh their words."""
-        if scale:
-            raise MisuseError(NO_SCALE)
         return False
 
     def facts(self, objects: Any) -> Any:
@@ -163,7 +160,7 @@ class Recipe(ABC):
         return self
 
     def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:  # noqa: B027 - most kinds need no warning
-        """Log what most likely is not meant about these objects, which are not scaled yet."""
+        """Log probable mistakes in the columns. The objects are not scaled yet."""
 
     def function(self) -> Any:
         """Return what the library takes as `similarity`."""
@@ -207,7 +204,7 @@ class Recipe(ABC):
         """Return the objects to represent and the objects to classify by them."""
         return take_rows(objects, kept), take_rows(objects, asked)
 
-    def known(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def has_similarity(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return whether the similarity of each row to its other row is known."""
         return np.ones(rows.size, dtype=np.bool_)
 

@@ -33,7 +33,6 @@ KINDS: dict[str, type[Recipe]] = {
 
 
 def recipe_of(settings: Settings) -> Recipe:
-    """Return the recipe with these settings."""
     return KINDS[settings.kind](settings)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block
 from covey.cli.files.columns import (
     Gaps,
@@ -28,16 +27,13 @@ from covey.cli.files.columns import (
 from covey.cli.objects.lint import warn_of_columns, warn_of_names
 from covey.cli.objects.recipe import MOST_NAMED, NO_SCALE, Recipe
 from covey.displays.cards import Card, largest_first
-from covey.displays.images import Images, in_words
+from covey.displays.images import Images, describe_shape
 from covey.runtime.libraries import require
 from covey.runtime.wording import agreeing, some_of
 from covey.similarity.measures import from_distance
 from covey.similarity.packed_bits import are_packed
 
 logger = logging.getLogger("covey")
-
-SCALES_ITSELF = "--similarity gower divides each column of numbers by its range itself; leave out --scale."
-"""What is said if rows are to be scaled that are compared by gower."""
 
 
 class RowRecipe(Recipe):
@@ -77,7 +73,7 @@ class NumberRecipe(RowRecipe):
     def facts(self, objects: Any) -> Any:
         """Return the smallest and the largest value of each column."""
         if sp.issparse(objects):
-            raise MisuseError(NO_SCALE)
+            raise ValueError(NO_SCALE)
         return np.stack([np.asarray(objects).min(axis=0), np.asarray(objects).max(axis=0)])
 
     def learn_from(self, facts: Sequence[Any]) -> Recipe:
@@ -98,7 +94,7 @@ class NumberRecipe(RowRecipe):
         warn_of_columns(values, self.columns, similarity, asked_for=asked_for, scaled=scaled)
 
     def described(self) -> str:
-        pictured = f", {in_words(self.settings.image)}" if self.settings.image else ""
+        pictured = f", {describe_shape(self.settings.image)}" if self.settings.image else ""
         return self.subject() + pictured + (", each column scaled to 0 .. 1" if self.is_scaled else "")
 
     def unreadable(self) -> Sequence[str]:
@@ -143,7 +139,7 @@ class VectorRecipe(NumberRecipe):
         return self.columns
 
     def with_means(self, sums: NDArray[np.float64]) -> Recipe:
-        raise MisuseError("--missing mean is for columns of numbers, not for lists; pass --missing drop instead.")
+        raise ValueError("--missing mean is for columns of numbers, not for lists; pass --missing drop instead.")
 
     def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:
         """Say nothing: the numbers of a list have no names, by which one could be an identifier."""
@@ -156,6 +152,11 @@ class DictRecipe(RowRecipe):
     """Dicts of numbers and other values, for a custom similarity."""
 
     takes_empty = True
+
+    def must_learn(self, *, scale: bool) -> bool:
+        if scale:
+            raise ValueError(NO_SCALE)
+        return False
 
     def from_table(self, block: Block) -> Any:
         numbers = numbers_of(block, self.settings.numbers, self.settings.means) if self.settings.numbers else {}
@@ -178,14 +179,6 @@ class TableRecipe(RowRecipe):
             for name in self.columns
         }
         return require("pandas", "cli").DataFrame(columns)
-
-    def with_means(self, sums: NDArray[np.float64]) -> Recipe:
-        raise MisuseError("--similarity gower skips missing values; leave out --missing mean.")
-
-    def must_learn(self, *, scale: bool) -> bool:
-        if scale:
-            raise MisuseError(SCALES_ITSELF)
-        return False
 
     def warn(self, objects: Any, *, asked_for: Any, scaled: bool) -> None:
         if isinstance(objects, np.ndarray):
@@ -221,12 +214,6 @@ class MatrixRecipe(Recipe):
                 )
             )
         return self, objects
-
-    def gaps(self, block: Block) -> Gaps:
-        raise MisuseError(f"--missing is not for {self.noun} of all objects to all objects; leave it out.")
-
-    def with_means(self, sums: NDArray[np.float64]) -> Recipe:
-        raise MisuseError(f"--missing is not for {self.noun} of all objects to all objects; leave it out.")
 
     def function(self) -> Any:
         return "precomputed"

@@ -28,7 +28,8 @@ class PairRecipe(Recipe):
 
     def from_table(self, block: Block) -> Any:
         raise TypeError(
-            "A row that holds a scored pair is no object by itself; `covey.cli.select.pairs` reads all pairs at once."
+            "A row that holds a scored pair is not an object by itself; `covey.cli.select.pairs` reads all pairs "
+            "at once."
         )
 
     def function(self) -> Any:
@@ -41,7 +42,7 @@ class PairRecipe(Recipe):
     def summary(self) -> str:
         return self.described()
 
-    def known(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def has_similarity(self, objects: Any, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return whether the pair of each row and its other row is listed; an object's score with itself is not."""
         listed = sp.csr_array((np.ones(objects.nnz), objects.indices, objects.indptr), shape=objects.shape)
         return np.asarray(listed[rows, others] > 0)

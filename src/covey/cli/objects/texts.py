@@ -48,7 +48,7 @@ class TextRecipe(Recipe):
         return TextRecipe(replace(self.settings, vocabulary=words, weights=vectorizer.idf_)), vectors
 
     def must_learn(self, *, scale: bool) -> bool:
-        return super().must_learn(scale=scale) or self.settings.similarity in OF_ROWS
+        return self.settings.similarity in OF_ROWS
 
     def facts(self, objects: Any) -> Any:
         """Return how many texts there are, and in how many of them each word occurs."""

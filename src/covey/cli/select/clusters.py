@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import covey
-from covey.cli.errors import about
-from covey.cli.objects.load import Loaded
+from covey.cli.errors import object_errors_of
+from covey.cli.objects.load import LabelledObjects
 from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.select.options import SelectOptions
 from covey.cli.terminal import say
@@ -22,7 +22,7 @@ NOISE = "noise"
 """The label of rows that belong to no cluster. They are a cluster of their own, so that they are represented, too."""
 
 
-def with_clusters(options: SelectOptions, loaded: Loaded) -> Loaded:
+def with_clusters(options: SelectOptions, loaded: LabelledObjects) -> LabelledObjects:
     """Return the rows with the clusters that were found as their labels, and say what was found."""
     parameters: dict[str, Any] = {
         "min_cluster_size": options.min_cluster_size,
@@ -38,7 +38,7 @@ def with_clusters(options: SelectOptions, loaded: Loaded) -> Loaded:
             edges.data, edges.indices, edges.indptr = _at_least(edges, threshold)
         parameters["graph"] = edges
     try:
-        with about(loaded.block.path):
+        with object_errors_of(loaded.block.path):
             clusters = covey.find_clusters(loaded.objects, n_clusters, loaded.similarity, **parameters)
     except ValueError as error:
         raise ValueError(_in_options(str(error))) from error
@@ -54,7 +54,7 @@ def _in_options(message: str) -> str:
     return message.replace("n_clusters must be", "--cluster must be").replace("min_cluster_size", "--min-cluster-size")
 
 
-def warn_of_strangers(selector: Any, loaded: Loaded) -> None:
+def warn_of_strangers(selector: Any, loaded: LabelledObjects) -> None:
     """Log in which clusters that were found rows have nothing in common with the representative that stands for them.
 
     Such rows are linked to the representative only through others.

@@ -1,7 +1,7 @@
 """`covey select`: pick representatives of each cluster of a table, and write them, a model and a picture.
 
 Options are read and checked (`options.py`). Then data walk through three steps: load, fit, write. The
-first two take place in this process (`in_process.py`) or on a Dask cluster (`on_dask.py`).
+first two take place in this process (`local_fit.py`) or on a Dask cluster (`dask_fit.py`).
 """
 
 from covey.cli.files.formats import has_names
@@ -32,9 +32,9 @@ def select(options: SelectOptions) -> None:
     checkpoint = "" if options.checkpoint is None else ", which goes on with what the checkpoint holds"
     with unfinished(f"nothing was written; run the same command again{checkpoint}", WITH_FORCE), options.unpacking():
         if options.dask is None:
-            from covey.cli.select.in_process import load_and_fit
+            from covey.cli.select.local_fit import load_and_fit
         else:
-            from covey.cli.select.on_dask import load_and_fit
+            from covey.cli.select.dask_fit import load_and_fit
         result = load_and_fit(options)
         remarks = write_outputs(options, result)
     if options.verbose:

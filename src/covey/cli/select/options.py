@@ -1,7 +1,6 @@
-"""The options of `covey select`, and the rules about which of them go together."""
+"""The options of `covey select`."""
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,10 +9,8 @@ from typing import Annotated, Any, ClassVar
 
 from covey.cli.files.block import STANDARD
 from covey.cli.files.dialect import listed
-from covey.cli.files.paths import names_one_file_twice
+from covey.cli.files.formats import Format
 from covey.cli.options import OBJECTS, RUN, ManyFiles, Output, Replacing, Running, Source, at_least_one, finite
-from covey.cli.rules import SOURCE_RULES, Rule
-from covey.cli.similarity_option import OF_TABLES
 from covey.cli.typer_dataclasses import option
 
 CHOICE, BESIDE = "How rows are selected", "What else is written"
@@ -39,7 +36,7 @@ class Graph(StrEnum):
     groups = "groups"
 
 
-class Method(StrEnum):
+class SelectionMethod(StrEnum):
     crs = "crs"
     sharpened = "sharpened"
     delta_medoids = "delta-medoids"
@@ -163,7 +160,7 @@ class SelectorOptions:
         ),
     ] = None
     method: Annotated[
-        Method | None,
+        SelectionMethod | None,
         option(
             "--method",
             what="How rows are selected: crs covers each cluster with few rows and is the default; sharpened is "
@@ -205,9 +202,9 @@ class SelectorOptions:
     ] = 0
 
     @property
-    def used_method(self) -> Method:
+    def used_method(self) -> SelectionMethod:
         """The method that --method and --sharpen name together."""
-        return Method.sharpened if self.sharpen else self.method or Method.crs
+        return SelectionMethod.sharpened if self.sharpen else self.method or SelectionMethod.crs
 
     def crs_parameters(self, n_neighbors: int | str = 10, threshold: str = "homogeneity") -> dict[str, Any]:
         """Return the parameters of `covey.CRS`, where `n_neighbors` and `threshold` hold if the user passes none."""
@@ -413,175 +410,12 @@ class SelectOptions(
 ):
     """All options of the command. The help shows those of the last base first."""
 
+    @property
+    def is_square(self) -> bool:
+        """Whether rows hold similarities or distances of all objects; with --pairs, only the scores are distances."""
+        return super().is_square and self.pairs is None
 
-OF_CRS = ("-k", "--coverage", "--threshold", "--refine", "--graph", "--budget")
-"""The options that CRS and what is made of it take."""
-OPTIONS_OF: dict[Method, tuple[str, ...]] = {
-    Method.crs: (*OF_CRS, "--include", "--weight"),
-    Method.sharpened: OF_CRS,
-    Method.delta_medoids: ("--threshold",),
-    Method.ds3: (),
-    Method.random: ("--budget",),
-    Method.all: (),
-}
-"""The options about the selection that each method takes."""
-OF_PAIRS = (Method.crs, Method.random, Method.all)
-"""The methods that need no other similarities than those of the pairs that are listed."""
-FAILURES = ("--checkpoint", "--on-error", "--timeout")
-"""The options about work that is stopped, or that fails."""
-
-
-def _only_for_methods(option: str) -> Rule[SelectOptions]:
-    """Return the rule that an option is for some methods."""
-    methods = [method for method, options in OPTIONS_OF.items() if option in options]
-    *others, last = map(str, methods)
-    takers = f"{', '.join(others)} and {last}" if others else last
-    sentence = f"{option} is for --method {takers}, got --method {{o.used_method}}; leave out one of them."
-    return Rule((option,), lambda o: o.used_method not in methods, sentence)
-
-
-RULES: tuple[Rule[SelectOptions], ...] = (
-    *SOURCE_RULES,
-    # What is read
-    Rule(("MORE",), lambda o: o.hosts, "--hosts takes one log file."),
-    Rule(
-        ("--labels",),
-        lambda o: not o.hosts and o.pairs is None,
-        "--labels is for --hosts and --pairs; say which column holds the label by --label.",
-    ),
-    Rule(
-        ("--symmetric",),
-        lambda o: o.pairs is None,
-        "--symmetric and --directed are for --pairs; pass it, too, or leave them out.",
-    ),
-    Rule(
-        ("--label",),
-        lambda o: o.pairs,
-        "{named} says what objects are, and of --pairs only their scores are known; leave it out. Labels come from a "
-        "table, by --labels.",
-    ),
-    Rule(
-        (
-            "--hosts", "--features", "--text", "--profile", "--smiles", "--matrix", "--id", "--scale", "--similarity",
-            "--image", "--missing mean",
-        ),
-        lambda o: o.pairs,
-        "{named} says what objects are, and of --pairs only their scores are known; leave it out.",
-    ),
-    # Methods
-    Rule(
-        ("--method",),
-        lambda o: o.sharpen and o.method is not Method.sharpened,
-        "--sharpen is the method sharpened, got --method {o.method}; leave out one of them.",
-    ),
-    *map(_only_for_methods, OPTIONS_OF[Method.crs]),
-    Rule(
-        ("--coverage", "--refine"),
-        lambda o: o.used_method is Method.crs and o.size is not None,
-        "--budget says how many rows there are, and {named} would change it; leave out one.",
-    ),
-    Rule(
-        ("--threshold none",),
-        lambda o: o.used_method is Method.delta_medoids,
-        "--method delta-medoids needs a --threshold: homogeneity or a number.",
-    ),
-    Rule(
-        FAILURES,
-        lambda o: o.used_method in (Method.random, Method.all),
-        "--checkpoint, --on-error and --timeout are for methods that evaluate similarities, and {o.used_method} does "
-        "not; leave them out.",
-    ),
-    Rule(
-        ("--method", "--sharpen"),
-        lambda o: o.pairs and o.used_method not in OF_PAIRS,
-        "--method {o.used_method} needs the similarities of all pairs; with --pairs, the method is one of "
-        f"{', '.join(OF_PAIRS)}.",
-    ),
-    Rule(
-        ("--threshold homogeneity",),
-        lambda o: o.pairs,
-        "--threshold homogeneity is the mean similarity of all pairs; with --pairs, pass a number or none.",
-    ),
-    # Clusters
-    Rule(
-        ("--min-cluster-size",),
-        lambda o: o.n_clusters is None,
-        "--min-cluster-size is for --cluster; pass that, too, or leave it out.",
-    ),
-    Rule(
-        FAILURES,
-        lambda o: o.n_clusters is not None,
-        "--checkpoint, --on-error and --timeout are about the selection and not about --cluster; find clusters first, "
-        "and pass them as --label.",
-    ),
-    Rule(
-        ("--label", "--labels"),
-        lambda o: o.n_clusters is not None,
-        "--cluster finds labels for rows that have none; leave out --label and --labels, or it.",
-    ),
-    # What is written
-    Rule(
-        ("--out", "--model", "--picture", "--members"),
-        lambda o: names_one_file_twice(o.outputs),
-        "--out, --model, --picture and --members must be different files.",
-    ),
-    Rule(
-        ("--members",),
-        lambda o: STANDARD == o.members == o.out,
-        "--out and --members cannot both go to standard output; pass a file for one of them.",
-    ),
-    Rule(
-        ("--model",),
-        lambda o: o.pairs,
-        "--model needs objects that can be compared with new ones, and --pairs has only scores.",
-    ),
-    Rule(
-        ("--model -",),
-        lambda o: o.out == STANDARD,
-        "--model - takes all of standard output; write the rows to a file by --out.",
-    ),
-    Rule(
-        ("--model -",),
-        lambda o: sys.stdout.isatty(),
-        "a model is not a text to look at; send standard output to a file or to another command.",
-    ),
-    Rule(
-        ("--show",),
-        lambda o: not o.draws_page,
-        "--show says what an .html picture shows; pass --picture with such a name, too.",
-    ),
-    Rule(
-        ("--rejection-rate",), lambda o: o.model is None, "--rejection-rate is kept in the model; pass --model, too."
-    ),
-    # A cluster of machines
-    Rule(("--shard-size",), lambda o: o.dask is None, "--shard-size is for --dask; pass that, too, or leave it out."),
-    Rule(
-        ("--on-error", "--timeout"),
-        lambda o: o.dask,
-        "--on-error and --timeout need one process; leave them out, or leave out --dask.",
-    ),
-    Rule(
-        (
-            "--hosts", "--matrix", "--distances", *(f"--similarity {name}" for name in OF_TABLES), "--missing drop",
-            "--pairs", "--cluster", "--sharpen", "--budget", "--include", "--weight", f"-k {ALL_NEIGHBORS}",
-            "--members",
-        ),
-        lambda o: o.dask,
-        "{named} needs all data in one process; leave it out, or leave out --dask.",
-    ),
-    Rule(
-        ("--method",),
-        lambda o: o.dask and o.method is not Method.crs,
-        "--method {o.method} needs all data in one process; leave it out, or leave out --dask.",
-    ),
-    Rule(
-        ("--picture",),
-        lambda o: o.dask and o.draws_page,
-        "--picture with a name in .html needs all data in one process; leave it out, or leave out --dask.",
-    ),
-    Rule(
-        ("--jobs",),
-        lambda o: o.dask not in (None, LOCAL),
-        "--jobs says how many workers --dask local starts; those of a running cluster are all used.",
-    ),
-)  # fmt: skip
+    @property
+    def is_all_parquet(self) -> bool:
+        """Whether all rows lie in Parquet files, which workers can read."""
+        return STANDARD not in self.files and self.format is Format.parquet

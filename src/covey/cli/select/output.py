@@ -12,26 +12,26 @@ from numpy.typing import NDArray
 import covey
 from covey.cli.files.block import STANDARD, STANDARD_OUTPUT, Block, bytes_out
 from covey.cli.files.writing import write, writer
-from covey.cli.objects.load import ONE_CLUSTER, Fields, Loaded, row_names
+from covey.cli.objects.load import ONE_CLUSTER, Fields, LabelledObjects, row_names
 from covey.cli.objects.recipe import Recipe
 from covey.cli.objects.registry import write_recipe
 from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.select.options import SelectOptions
 from covey.cli.terminal import say
-from covey.runtime.file_errors import of_file
+from covey.runtime.file_errors import system_errors_of
 from covey.runtime.libraries import require
 from covey.runtime.progress import progress
 from covey.runtime.wording import several
 
 MANY_ALONE = 0.25
-"""From which share of the selected rows on it is said that they stand only for themselves. benchmarks/
-DEFAULT_THRESHOLD.md shows the share on many sets."""
+"""From which share of the selected rows on it is said that they stand only for themselves. The share on many sets is in
+`benchmarks/DEFAULT_THRESHOLD.md`."""
 RUNNING = {"n_jobs": None, "verbose": 0}
 """The parameters of estimators that change nothing but how they run, with their defaults."""
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class SelectResult:
     """What was selected.
 
     Attributes
@@ -40,7 +40,7 @@ class Result:
     recipe : Recipe
     rows : Block
         The selected rows, in the order of the selector's `sample_indices_`.
-    loaded : Loaded or None
+    loaded : LabelledObjects or None
         All rows, if they are in this process.
     remarks : sequence of str
         What there is to say about checkpoints and workers.
@@ -49,16 +49,16 @@ class Result:
     fitted: Any
     recipe: Recipe
     rows: Block
-    loaded: Loaded | None = None
+    loaded: LabelledObjects | None = None
     remarks: Sequence[str] = ()
 
 
-def write_outputs(options: SelectOptions, result: Result) -> list[str]:
+def write_outputs(options: SelectOptions, result: SelectResult) -> list[str]:
     """Write the model, the picture, the members and the selected rows, and return what there is to say about them."""
     remarks = []
     if options.model is not None:
-        with of_file(STANDARD_OUTPUT if options.model == STANDARD else options.model):
-            covey.save(_at_rest(result.fitted), bytes_out(options.model), _notes(options, result))
+        with system_errors_of(STANDARD_OUTPUT if options.model == STANDARD else options.model):
+            covey.save(_without_run_parameters(result.fitted), bytes_out(options.model), _notes(options, result))
     if options.picture is not None:
         with progress("drawing", None, None, shown=options.verbose):
             _draw(options, result)
@@ -70,7 +70,7 @@ def write_outputs(options: SelectOptions, result: Result) -> list[str]:
     return remarks
 
 
-def _notes(options: SelectOptions, result: Result) -> dict[str, Any]:
+def _notes(options: SelectOptions, result: SelectResult) -> dict[str, Any]:
     """Return what a model file holds beside the classifier."""
     rows, indices = result.rows, result.fitted.selector_.sample_indices_
     names = row_names(rows, result.recipe)
@@ -88,7 +88,7 @@ def _data(options: SelectOptions) -> str:
     return f"{path} and {len(more)} more" if more else path
 
 
-def _at_rest(estimator: Any) -> Any:
+def _without_run_parameters(estimator: Any) -> Any:
     """Return a copy of a fitted estimator that does not say how it was run, so that --jobs changes no model file.
 
     `covey classify` sets these parameters anew.
@@ -98,11 +98,11 @@ def _at_rest(estimator: Any) -> Any:
         if name in RUNNING:
             setattr(made, name, RUNNING[name])
         elif hasattr(value, "get_params"):
-            setattr(made, name, _at_rest(value))
+            setattr(made, name, _without_run_parameters(value))
     return made
 
 
-def _write_members(options: SelectOptions, result: Result) -> list[str]:
+def _write_members(options: SelectOptions, result: SelectResult) -> list[str]:
     """Write for each row the representative that `covey classify` would name, and the one that covers it.
 
     Return what there is to say about it. Of pairs that were scored elsewhere there is no model and nothing to classify:
@@ -131,7 +131,7 @@ def _write_members(options: SelectOptions, result: Result) -> list[str]:
     if names is not None:
         columns["covey_representative_id"] = [names[row] for row in named]
     pandas, covered = require("pandas", "cli"), coverers >= 0
-    known = loaded.recipe.known(objects, np.arange(named.size), named)
+    known = loaded.recipe.has_similarity(objects, np.arange(named.size), named)
     columns |= {
         "covey_similarity": pandas.Series(similarities).where(known),
         "covey_rank": ranks[named],
@@ -157,7 +157,7 @@ def _about_members(labels: NDArray[Any], named: NDArray[np.intp], n_representati
     ]
 
 
-def summarise(options: SelectOptions, result: Result, remarks: Sequence[str]) -> None:
+def summarise(options: SelectOptions, result: SelectResult, remarks: Sequence[str]) -> None:
     """Say what was compared, selected and evaluated, and the remarks about what was written."""
     selector = result.fitted.selector_
     prototypes = selector.prototypes_.values()
@@ -180,7 +180,7 @@ def summarise(options: SelectOptions, result: Result, remarks: Sequence[str]) ->
         say("no exchange of rows was found to help; these are the rows that are selected without --sharpen.")
 
 
-def _offers(options: SelectOptions, result: Result) -> Iterator[str]:
+def _offers(options: SelectOptions, result: SelectResult) -> Iterator[str]:
     """Yield which options would change what counts as a cluster, or as similar."""
     loaded = result.loaded
     if loaded is not None and options.n_clusters is None and set(loaded.labels) == {ONE_CLUSTER}:
@@ -200,7 +200,7 @@ def _say_alone(selector: Any) -> None:
     say(f"{n_alone:,} of the selected rows {stand}{remedy}.")
 
 
-def _columns(result: Result) -> dict[str, Any]:
+def _columns(result: SelectResult) -> dict[str, Any]:
     """Return the columns that are added to the representatives."""
     prototypes = list(result.fitted.selector_.prototypes_.values())
     return {
@@ -211,7 +211,7 @@ def _columns(result: Result) -> dict[str, Any]:
     }
 
 
-def _draw(options: SelectOptions, result: Result) -> None:
+def _draw(options: SelectOptions, result: SelectResult) -> None:
     """Draw a page with the map of all clusters, which opens with one of them, or their coverage as an image."""
     from covey.displays.drawing import figure
     from covey.displays.picture import Picture

@@ -19,7 +19,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block, name_of
 from covey.cli.files.columns import (
     check_filled,
@@ -32,7 +31,7 @@ from covey.cli.files.columns import (
 from covey.cli.files.dialect import Dialect, listed
 from covey.cli.files.formats import Format
 from covey.cli.files.reading import blocks
-from covey.cli.objects.load import ONE_CLUSTER, Loaded, labels_by_name, say_without_labels
+from covey.cli.objects.load import ONE_CLUSTER, LabelledObjects, labels_by_name, say_without_labels
 from covey.cli.objects.recipe import Settings
 from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.options import Missing
@@ -47,7 +46,7 @@ logger = logging.getLogger("covey")
 ID = "id"
 """The column of the objects' names in what is written, and in the table of --labels."""
 MOST_PAIRS = 200_000
-"""The most pairs of a block. Names that repeat within a block are looked up once, and the texts of a block of twelve
+"""The most pairs of a block. Names that repeat within a block are looked up once, and the strings of a block of twelve
 columns take some 150 MB."""
 M8 = "query,target,fident,alnlen,mismatch,gapopen,qstart,qend,tstart,tend,evalue,bits"
 """The columns of an .m8 file, which has no header, by the names that MMseqs2 gives them. BLAST writes the same ones."""
@@ -63,7 +62,7 @@ class ListedPairs:
     score: NDArray[np.float64]
 
 
-def load_pairs(options: SelectOptions) -> Loaded:
+def load_pairs(options: SelectOptions) -> LabelledObjects:
     """Read the pairs that the options name, and return the objects with their labels."""
     columns = options.pairs or []
     scores = read_scores(options, columns)
@@ -78,7 +77,7 @@ def load_pairs(options: SelectOptions) -> Loaded:
     frame = require("pandas", "cli").DataFrame({ID: names})
     settings = Settings("pairs", list(columns), "precomputed", id=ID)
     recipe = PairRecipe(settings, scores.score.size, len(scores.names))
-    return Loaded(Block(options.files[0], frame=frame), recipe, matrix, labels, names.tolist(), "precomputed")
+    return LabelledObjects(Block(options.files[0], frame=frame), recipe, matrix, labels, names.tolist(), "precomputed")
 
 
 def read_scores(options: SelectOptions, columns: Sequence[str]) -> ListedPairs:
@@ -118,8 +117,6 @@ def _dialect(options: SelectOptions, columns: Sequence[str]) -> Dialect:
 
 def _names(block: Block, columns: Sequence[str], given: Sequence[str]) -> list[str]:
     """Return the names of the columns, which may be numbers in the list that the user has given."""
-    if block.frame is None:
-        raise MisuseError(f"--pairs takes a table, and {name_of(block.path)} is not one.")
     named = [
         given[int(column) - 1] if column.isdecimal() and 0 < int(column) <= len(given) else column for column in columns
     ]

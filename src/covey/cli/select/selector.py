@@ -6,42 +6,42 @@ from collections.abc import Set
 from typing import Any
 
 import covey
-from covey.cli.objects.load import Loaded
+from covey.cli.objects.load import LabelledObjects
 from covey.cli.objects.scored_pairs import PairRecipe
-from covey.cli.select.options import ALL_NEIGHBORS, Method, SelectOptions
+from covey.cli.select.options import ALL_NEIGHBORS, SelectionMethod, SelectOptions
 from covey.selectors.request import size_in_rows
 
 logger = logging.getLogger("covey")
 
 
-def selector_of(options: SelectOptions, loaded: Loaded) -> Any:
+def selector_of(options: SelectOptions, loaded: LabelledObjects) -> Any:
     """Return the selector for these rows; refuse a budget that is too small for their clusters before the work."""
     method, sizes = options.used_method, Counter(loaded.labels.tolist())
-    if method is Method.sharpened and not _can_be_sharpened(sizes):
-        method = Method.crs
+    if method is SelectionMethod.sharpened and not _can_be_sharpened(sizes):
+        method = SelectionMethod.crs
     _check_size(options.size, sizes)
     similarity: Any = loaded.similarity
-    if method is Method.random:
-        n = None if options.size is None else shared_out(_rows(options.size, sizes), sizes)
+    if method is SelectionMethod.random:
+        n = None if options.size is None else proportional_sizes(_rows(options.size, sizes), sizes)
         return covey.RandomSelector(
             n=n, similarity=similarity, random_state=options.random_state, verbose=options.verbose
         )
-    if method is Method.all:
+    if method is SelectionMethod.all:
         return covey.KeepAll(similarity=similarity, verbose=options.verbose)
     running = {"n_jobs": options.n_jobs, "verbose": options.verbose, **options.failure_parameters()}
-    if method is Method.delta_medoids:
+    if method is SelectionMethod.delta_medoids:
         delta: Any = options.threshold_or("homogeneity")
         return covey.DeltaMedoids(delta, similarity=similarity, random_state=options.random_state, **running)
-    if method is Method.ds3:
+    if method is SelectionMethod.ds3:
         return covey.DS3(similarity=similarity, **running)
-    size = options.size if method is Method.crs else None
+    size = options.size if method is SelectionMethod.crs else None
     crs = covey.CRS(similarity=similarity, size=size, **_of_crs(options, loaded), **running)
-    if method is Method.crs:
+    if method is SelectionMethod.crs:
         return crs
     return covey.Sharpened(crs, size=options.size, random_state=options.random_state, **running)
 
 
-def _of_crs(options: SelectOptions, loaded: Loaded) -> dict[str, Any]:
+def _of_crs(options: SelectOptions, loaded: LabelledObjects) -> dict[str, Any]:
     """Return the parameters of `covey.CRS`; listed pairs are its graph."""
     if not isinstance(loaded.recipe, PairRecipe):
         return options.crs_parameters()
@@ -84,7 +84,7 @@ def rejection_of(options: SelectOptions, labels: Set[str]) -> dict[str, Any]:
     return {"reject": "calibrated", "rejection_rate": options.rejection_rate, "unknown_label": unknown}
 
 
-def shared_out(rows: int, sizes: Counter[str]) -> dict[str, int]:
+def proportional_sizes(rows: int, sizes: Counter[str]) -> dict[str, int]:
     """Return how many of this many rows each cluster gets: at least one, no more than it has, and else by its size.
 
     The rows that are left over after rounding down go to the clusters that lost most by it; of clusters that lost

@@ -118,7 +118,7 @@ def _halved(load: Callable[[int, Any], tuple[Any, NDArray[Any]]]) -> Callable[[i
 
 
 def _hosts(seed: int, data_home: Any) -> tuple[Any, NDArray[Any]]:
-    """Synthetic hosts of a network."""
+    """Return synthetic hosts of a network."""
     hosts = datasets.make_network_hosts(seed)
     return hosts.data, hosts.target
 
@@ -144,7 +144,7 @@ def _blobs(seed: int, data_home: Any) -> Split:
 
 
 def _spirals(seed: int, data_home: Any) -> Split:
-    """Two spirals, a cluster each; the next seed draws the queries."""
+    """Return two spirals, a cluster each; the next seed draws the queries."""
     return Split(*datasets.make_spirals(random_state=seed), *datasets.make_spirals(random_state=seed + 1))
 
 
@@ -172,13 +172,13 @@ def _profile(profile: dict[Any, float]) -> Card:
 
 
 def _images(*, download: bool) -> Problem:
-    """Fashion-MNIST."""
+    """Return Fashion-MNIST."""
     split = _official(partial(datasets.load_fashion_mnist, download=download), "data")
     return Problem(split, drawn=False, card=_image, paper=TABLE_1[FASHION])
 
 
 def _posts(*, download: bool) -> Problem:
-    """20 Newsgroups."""
+    """Return 20 Newsgroups."""
     split = _official(partial(datasets.load_20newsgroups, download=download), "texts")
     return Problem(split, drawn=False, card=_post, paper=TABLE_1[NEWS])
 

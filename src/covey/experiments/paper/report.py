@@ -101,7 +101,7 @@ def domination_table(results: Results) -> Iterable[Table]:
 
 
 def against_random_table(results: Results) -> Iterable[Table]:
-    """CRS-k10 and a random choice of the same size, paired by seed, with Wilcoxon's one-sided signed-rank test."""
+    """Compare CRS-k10 with random choices of the same size, paired by seed, by Wilcoxon's one-sided test."""
     from scipy.stats import wilcoxon
 
     ours_name = crs_name(10)
@@ -153,7 +153,7 @@ def _scores(row: Row) -> tuple[float, float, float]:
 
 
 def clusters_table(results: Results) -> Iterable[Table]:
-    """Sizes and homogeneities of the clusters, and how many objects CRS-k10 selects of each."""
+    """Return sizes and homogeneities of the clusters, and how many objects CRS-k10 selects of each."""
     rows = [
         (r.problem, r.cluster, r.size, r.homogeneity, r.selected)
         for r in results.records
@@ -182,7 +182,7 @@ def generator_table(results: Results) -> Iterable[Table]:
 
 
 def impact_of_k(results: Results) -> Iterable[Picture]:
-    """Precision, the share selected and the scan rate against k, a panel for each cluster of the paper's figure."""
+    """Draw precision, share selected and scan rate against k, a panel for each cluster of the paper's figure."""
     panels = [
         (problem, cluster)
         for problem in results.problems

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from covey.datasets.files import MissingDataError
+from covey.exceptions import MissingDataError
 from covey.experiments.paper.problems import DOWNLOADED, PROBLEMS
 from covey.experiments.paper.report import METHODS, PAPER
 from covey.experiments.records import FILE, QUICK_FILE, read_records
@@ -129,7 +129,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _present(problems: dict[str, Problem], data_home: Any, verbose: int) -> tuple[dict[str, Problem], dict[str, str]]:
-    """Those of the problems whose data can be had, and a sentence about each of the others."""
+    """Return those of the problems whose data can be had, and a sentence about each of the others."""
     there, missing = {}, {}
     with progress("looking for data", len(problems), "sets", shown=verbose > 0) as bar:
         for name, problem in problems.items():

@@ -188,7 +188,7 @@ def find_clusters(
     if not isinstance(graph, Method):
         edges = _between_objects(given_edges(graph))
         multiplicity = np.ones(edges.shape[0], dtype=np.int64)
-        return _Search(edges, edges, like, None, multiplicity).clusters(n_clusters, smallest)
+        return _ClusterSearch(edges, edges, like, None, multiplicity).clusters(n_clusters, smallest)
     options: Any = {"method": graph, "random_state": random_state, "n_jobs": n_jobs, "verbose": verbose}
     collection = collect(X, like)
     distinct = collection.distinct()
@@ -200,7 +200,7 @@ def find_clusters(
     made = neighbor_graph(merged, n_listed, like, **options)
     edges = made.to_csr()
     near = edges if n_listed <= n_neighbors else _nearest(made, n_neighbors).to_csr()
-    search = _Search(edges, near, like, collection.nothing_in_common, distinct.multiplicity)
+    search = _ClusterSearch(edges, near, like, collection.nothing_in_common, distinct.multiplicity)
     return search.clusters(n_clusters, smallest, distinct.kind, made.n_evaluations)
 
 
@@ -220,7 +220,7 @@ def _nearest(graph: NeighborGraph, k: int) -> NeighborGraph:
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _ClusterSearch:
     """What clusters of distinct objects are found from.
 
     Attributes

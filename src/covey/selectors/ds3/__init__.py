@@ -7,7 +7,7 @@ DS3 solves one of two problems:
     min lambda * sum_i |Z_i|_p + <D, Z>           lambda = alpha * lambda_max  (regularised)
 
 In both, Z >= 0 and every column of Z sums to 1. The solution uses few rows, and these are the representatives. For p =
-inf the problem is solved exactly (`facility.py`, which also says what a `Certified` answer is), and for p = 2 until the
+inf the problem is solved exactly (`facility.py`, which also says what a `Solution` is), and for p = 2 until the
 certified gap is small (`admm.py`). `DS3` itself is here.
 """
 
@@ -26,13 +26,13 @@ from covey.runtime.executor import one_blas_thread
 from covey.runtime.memory import check_fits
 from covey.runtime.parameters import WHOLE, Interval
 from covey.selectors.base import Selector
-from covey.selectors.cluster import Cluster, Selected
+from covey.selectors.cluster import Cluster, ClusterResult
 from covey.selectors.ds3 import admm, facility
 from covey.selectors.request import Request
 from covey.selectors.saved_state import COUNT, NUMBER, ROWS, WEIGHTS, Facts, FittedState, n_objects
 from covey.similarity import run
 from covey.similarity.calls.failures import OnError
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 from covey.similarity.similarity import SimilarityLike
 from covey.similarity.space import Space
 from covey.similarity.sums import added, mean_of, total_of
@@ -48,7 +48,7 @@ BLOCK = 1 << 20
 cost more calls."""
 
 
-class Solution(NamedTuple):
+class SolverResult(NamedTuple):
     """What a solver has found: the rows of Z in use, their shares of each object, and how exact this is."""
 
     rows: Positions
@@ -231,7 +231,7 @@ class DS3(Selector):
         sigma: float = 1.0,
         tol: float = 1e-3,
         max_iter: int = 3000,
-        checkpoint: Path = None,
+        checkpoint: CheckpointPath = None,
         on_error: OnError = "raise",
         timeout: float | None = None,
         n_jobs: int | None = None,
@@ -260,15 +260,14 @@ class DS3(Selector):
             raise ValueError("p must be inf with a budget, got 2; pass alpha for the regularised form.")
 
     def select(self, cluster: Cluster, rng: np.random.Generator) -> Prototype:
-        self._validate_params()
-        return self._select(cluster, rng, Request.of(cluster.members.size)).prototype
+        return self._select(cluster, rng, self._request_in(cluster)).prototype
 
-    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> Selected:
+    def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
         costs, homogeneity = dissimilarities(cluster.space, cluster.multiplicity, 4 if self.p == np.inf else 24)
         with one_blas_thread:  # the last bits of a product differ with the number of threads
             return self._optimised(cluster, costs, homogeneity)
 
-    def _optimised(self, cluster: Cluster, costs: Costs, homogeneity: float) -> Selected:
+    def _optimised(self, cluster: Cluster, costs: Costs, homogeneity: float) -> ClusterResult:
         """Select in a cluster whose costs are known; the costs are changed."""
         multiplicity, spared = cluster.multiplicity, self._spared(costs)
         # From here on the costs of a column are those of all the equal objects that it stands for.
@@ -293,9 +292,9 @@ class DS3(Selector):
         )
         outliers = prototype.members[prototype.covered_by < 0]
         details = Details(solution.n_iter, solution.gap, cluster.rows[rows], weights, outliers)
-        return Selected(prototype, cluster.n_pairs, details)
+        return ClusterResult(prototype, cluster.n_pairs, details)
 
-    def _finish(self, selected: list[Selected], request: Request) -> list[Prototype]:
+    def _finish(self, selected: list[ClusterResult], request: Request) -> list[Prototype]:
         details: list[Details] = [one.details for one in selected]
         self.n_iter_ = max(detail.n_iter for detail in details)
         self.duality_gap_ = max(detail.gap for detail in details)
@@ -313,19 +312,19 @@ class DS3(Selector):
         least[np.isinf(least)] = 0  # every object represents it at no cost
         return float(self.beta) * np.exp(-least / float(self.sigma))
 
-    def _solve(self, costs: Costs, spared: Floats, multiplicity: Integers) -> "Solution":
+    def _solve(self, costs: Costs, spared: Floats, multiplicity: Integers) -> "SolverResult":
         """Solve the problem for the whole cluster, exactly or by `_relax`."""
         if not costs.any():  # no object costs anything, so that any one represents all
-            return Solution(np.array([0]), np.ones((1, len(costs))), 0.0, 1)
+            return SolverResult(np.array([0]), np.ones((1, len(costs))), 0.0, 1)
         price = None if self.alpha is None else float(self.alpha) * largest_lambda(costs, self.p, multiplicity)
         if self.p == 2 and price:
             return self._relax(costs, price, spared, multiplicity)
         budget = float(self.budget) if price is None else np.inf
         solved = facility.solve(costs, facility.Openings(price, budget), spared)
         self._warn(solved.gap, "the linear program is too large; use fewer objects")
-        return Solution(*facility.serve(costs, solved.answer, spared), solved.gap, solved.n_iter)
+        return SolverResult(*facility.serve(costs, solved.answer, spared), solved.gap, solved.n_iter)
 
-    def _relax(self, costs: Costs, price: float, spared: Floats, multiplicity: Integers) -> "Solution":
+    def _relax(self, costs: Costs, price: float, spared: Floats, multiplicity: Integers) -> "SolverResult":
         """Solve the regularised problem for p = 2, up to a gap."""
         columns, weights, radii = costs.T, np.full(len(costs), price), np.sqrt(multiplicity)
         if self.outliers:
@@ -335,7 +334,7 @@ class DS3(Selector):
         self._warn(relaxed.gap, f"raise max_iter above {self.max_iter}")
         shares = (relaxed.answer / relaxed.answer.sum(axis=1, keepdims=True))[:, : len(costs)].T
         rows = np.flatnonzero(shares.max(axis=1) > 0)
-        return Solution(rows, shares[rows].astype(np.float64), relaxed.gap, relaxed.n_iter)
+        return SolverResult(rows, shares[rows].astype(np.float64), relaxed.gap, relaxed.n_iter)
 
     def _warn(self, gap: float, remedy: str) -> None:
         """Warn if a solver has stopped at a larger gap than was asked for."""
@@ -372,7 +371,7 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
         totals += [total_of(similarities, multiplicity[x] * multiplicity[r])] * (2 if space.symmetric else 1)
         if start == 0:
             origin = largest
-        short = origin / 2 - similarities / 2  # the difference itself may have no float
+        short = origin - similarities
         scale = scale or float(np.abs(short).max(initial=0.0))
         if scale:
             short /= scale
@@ -380,7 +379,7 @@ def dissimilarities(space: Space, multiplicity: Integers, bytes_a_pair: int) -> 
         if space.symmetric:
             costs[x, r] = short
     if scale:
-        costs += np.float32((largest / 2 - origin / 2) / scale)
+        costs += np.float32((largest - origin) / scale)
     np.maximum(costs, 0, out=costs)  # rounding may have made some costs negative
     np.fill_diagonal(costs, 0)
     if costs.any():

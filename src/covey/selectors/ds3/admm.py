@@ -11,8 +11,8 @@ makes three steps:
 
 C is always feasible. The multipliers L give a lower bound of the least cost. It is the sum of radius_j v_j for any v
 with |(v - d_i)_+|_2 <= weight_i for all rows i. Such a v is found in three steps: start from v_j = -max_i L_ij, lower
-the columns that pay too much for a row, and then raise each column as far as the rows allow. The iteration stops when
-cost and bound meet. (If it stopped when little changes, it could end far from the optimum.)
+the columns that pay too much for a row, and then raise each column to the largest value that the rows allow. The
+iteration stops when cost and bound meet. (If it stopped when little changes, it could end far from the optimum.)
 
 The step mu keeps the primal and the dual residual close to each other, each measured in a unit of its own: shares are
 about 1, and multipliers are about as large as the largest weight. (Without these units, problems with small weights
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats
 from covey.runtime.interruptible import in_steps
-from covey.selectors.ds3.facility import Certified
+from covey.selectors.ds3.facility import Solution
 
 CHECK = 20
 """How many iterations pass between two computations of the gap. Computing it reads all matrices, so that a smaller
@@ -47,19 +47,19 @@ RELAXATION = 1.6
 a fifth fewer iterations than 1."""
 
 
-def solve(costs: NDArray[Any], weights: Floats, radii: Floats, tol: float, max_iter: int) -> Certified:
+def solve(costs: NDArray[Any], weights: Floats, radii: Floats, tol: float, max_iter: int) -> Solution:
     """Return Z with its columns as rows; `costs` are stored likewise. A weight may be 0, but not all weights."""
     alone = np.einsum("j,ji->i", radii, costs, dtype=np.float64) + weights * np.linalg.norm(radii)
     C, L, Z = np.zeros_like(costs), np.zeros_like(costs), np.empty_like(costs)
     C[:, np.argmin(alone)] = radii
-    best = Certified(C.copy(), float(alone.min()), 0.0, 0, float(alone[weights > 0].min()))
+    best = Solution(C.copy(), float(alone.min()), 0.0, 0, float(alone[weights > 0].min()))
     mu = unit = float(weights.max())
     for n_iter in range(1, max_iter + 1):
         primal, dual = _iterate(costs, weights, radii, mu, C, L, Z)
         if n_iter % CHECK == 0 or n_iter == max_iter:
             cost, bound = _cost(costs, weights, radii, C), dual_bound(costs, weights, radii, L)
             shares = C.copy() if cost < best.cost else best.answer
-            best = Certified(shares, min(cost, best.cost), max(bound, best.lower_bound), n_iter, best.scale)
+            best = Solution(shares, min(cost, best.cost), max(bound, best.lower_bound), n_iter, best.scale)
             if best.gap <= tol:
                 break
         if n_iter % ADAPT == 0:
@@ -95,7 +95,6 @@ def dual_bound(costs: NDArray[Any], weights: Floats, radii: Floats, L: NDArray[A
 
 
 def _cost(costs: NDArray[Any], weights: Floats, radii: Floats, C: NDArray[Any]) -> float:
-    """Return the cost of C."""
     squares, spent = np.zeros(weights.size), np.zeros(1)
     in_steps(len(costs), lambda rows: spend(costs[rows], radii[rows], C[rows], squares, spent))
     return float(spent[0] + weights @ np.sqrt(squares))
@@ -159,7 +158,7 @@ def add_squares(costs, v, squares):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def lift(costs, weights, v, squares):  # type: ignore[no-untyped-def]
-    """Raise each v_j in turn, in place, as far as all rows allow.
+    """Raise each v_j in turn, in place, to the largest value that all rows allow.
 
     `squares` is what `lower` returns, and is kept up to date.
     """

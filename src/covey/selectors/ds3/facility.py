@@ -38,7 +38,7 @@ in double precision are no more exact than that."""
 
 
 @dataclass(frozen=True)
-class Certified:
+class Solution:
     """A feasible answer, its cost, a lower bound of the least cost, and the number of iterations.
 
     No cost is negative. The scale is the cost of a simple answer. It is needed because an optimum of 0 gives rounding
@@ -119,7 +119,7 @@ class Openings:
         return -float(np.partition(rho, n - 1)[n - 1])
 
 
-def solve(costs: NDArray[Any], openings: Openings, spared: Floats) -> Certified:
+def solve(costs: NDArray[Any], openings: Openings, spared: Floats) -> Solution:
     """Find how far to open each row so that serving the columns costs least.
 
     A column may stay unserved at the cost `spared`.
@@ -130,7 +130,7 @@ def solve(costs: NDArray[Any], openings: Openings, spared: Floats) -> Certified:
     scale = float(costs.sum(axis=1, dtype=np.float64).min()) + (
         openings.price or 0.0
     )  # the cost if one row serves all columns
-    best = Certified(opened, _cost(costs, openings, spared, opened), -np.inf, 0, scale)
+    best = Solution(opened, _cost(costs, openings, spared, opened), -np.inf, 0, scale)
     willing, best = _raise_bound(costs, openings, spared, best)
     if best.gap > EXACT:
         best = _close_gap(costs, openings, spared, willing, best)
@@ -158,7 +158,7 @@ def _cost(costs: NDArray[Any], openings: Openings, spared: Floats, opened: Float
     return float(np.einsum("ij,ij->", costs[rows], shares, dtype=np.float64)) + spared_cost + openings.cost(opened)
 
 
-def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: Certified) -> tuple[Floats, Certified]:
+def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: Solution) -> tuple[Floats, Solution]:
     """Raise the lower bound by subgradient steps.
 
     Return what the columns are willing to pay, and the improved bound.
@@ -188,7 +188,7 @@ def _raise_bound(costs: NDArray[Any], openings: Openings, spared: Floats, best: 
     return best_v, replace(best, lower_bound=bound, n_iter=n_iter)
 
 
-def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing: Floats, best: Certified) -> Certified:
+def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing: Floats, best: Solution) -> Solution:
     """Solve linear programs over the rows and lines that matter, until no other row or line would change the answer."""
     needed = bool(np.isinf(spared).any())
     rho = gains_of(costs, willing)
@@ -211,7 +211,7 @@ def _close_gap(costs: NDArray[Any], openings: Openings, spared: Floats, willing:
         rho = gains_of(costs, v)
         bound = max(best.lower_bound, float(v.sum()) + openings.cheapest(rho, needed=needed)[0])
         opened, cost = (opened, cost) if cost < best.cost else (best.answer, best.cost)
-        best = Certified(opened, cost, bound, n_iter, best.scale)
+        best = Solution(opened, cost, bound, n_iter, best.scale)
         outside = np.setdiff1d(np.flatnonzero(-rho > openings.hurdle(rho[rows], needed=needed) * (1 + EXACT)), rows)
         prices = _last_prices(near, share, spared)
         missing = np.flatnonzero(prices - share @ np.maximum(prices - near, 0) > estimated + FEASIBLE * unit)
@@ -389,7 +389,7 @@ def visit_rows(costs, chosen, price, may_vary, spared, nearest, first, second, i
 
 @njit(cache=True, nogil=True)
 def closing_saves(chosen, i, nearest, first, second, price):  # type: ignore[no-untyped-def]
-    """Say whether closing the open row i saves more than it loses."""
+    """Return whether closing the open row i saves more than it loses."""
     lost = 0.0
     for j in range(nearest.size):
         if nearest[j] >= 0 and chosen[nearest[j]] == i:

@@ -28,11 +28,11 @@ from covey.prototype import Prototype
 from covey.runtime.callbacks import tasks, with_callbacks
 from covey.runtime.parameters import WHOLE, Interval, generator
 from covey.runtime.progress import Bar, progress
-from covey.selectors.base import Selection, Selector, fits_collection, takes_collection, whole_or_nothing
+from covey.selectors.base import FitResult, Selector, run_options, whole_or_nothing
 from covey.selectors.budget import warn_if_fewer
 from covey.selectors.cluster import Cluster
 from covey.selectors.crs import CRS
-from covey.selectors.labels import Groups
+from covey.selectors.labels import LabelledClusters
 from covey.selectors.request import Request, is_routing, routed, router
 from covey.selectors.saved_state import NUMBER, SELECTOR, TRUTH, WEIGHTS, FittedState
 from covey.selectors.sharpened.lists import NEAR, POOLED_FROM, nearest_of_all, no_lists
@@ -41,7 +41,7 @@ from covey.similarity import run
 from covey.similarity.calls.failures import OnError
 from covey.similarity.collection import Collection
 from covey.similarity.inputs import Labels, Objects
-from covey.similarity.run import Path
+from covey.similarity.run import CheckpointPath
 
 logger = logging.getLogger("covey")
 
@@ -216,7 +216,7 @@ class Sharpened(Selector):
         n_neighbors: int | str = "auto",
         margins: str = "exact",
         max_rounds: int = MAX_ROUNDS,
-        checkpoint: Path = None,
+        checkpoint: CheckpointPath = None,
         on_error: OnError = "raise",
         timeout: float | None = None,
         random_state: Any = None,
@@ -236,7 +236,6 @@ class Sharpened(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @takes_collection
     @whole_or_nothing
     @with_callbacks
     def fit(
@@ -289,7 +288,16 @@ class Sharpened(Selector):
         self._validate_params()
         own = {"sample_weight": sample_weight, "include": include}
         own = {name: value for name, value in own.items() if value is not None}
-        return self._fit(X, y, size=self.size, inner_fit_params=self._inner_fit_params(own, fit_params), **own)
+        passed = self._inner_fit_params(own, fit_params)
+        return self._fit(X, y, self._run_options(), size=self.size, inner_fit_params=passed, **own)
+
+    def _validate_params(self) -> None:
+        if hasattr(self.selector, "to_local"):
+            raise TypeError(
+                "selector must work in this process, got one that works on a Dask cluster; pass a covey.CRS, as only "
+                "one process can compare all classes."
+            )
+        super()._validate_params()
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who gets what is passed to `fit` beside X and y: this selector, and the one inside it as it requests.
@@ -306,10 +314,10 @@ class Sharpened(Selector):
         """The similarity of the inner selector."""
         return getattr(self.selector, "similarity", "cosine")
 
-    def _precautions(self) -> dict[str, Any]:
-        """Return our precautions; where one is unset, use that of the inner selector."""
+    def _run_options(self) -> dict[str, Any]:
+        """Return the options of the run; where ours is unset, that of the inner selector."""
         left_open = {"checkpoint": None, "on_error": "raise", "timeout": None}
-        own = super()._precautions()
+        own = run_options(self)
         inner = {name: getattr(self.selector, name, value) for name, value in left_open.items()}
         return {name: inner[name] if value == left_open[name] else value for name, value in own.items()}
 
@@ -352,8 +360,13 @@ class Sharpened(Selector):
         return inner.set_params(**{name: value for name, value in own.items() if name in left_open})
 
     def _select_all(
-        self, collection: Collection, groups: Groups, y: Labels | None, rng: np.random.RandomState, request: Request
-    ) -> Selection:
+        self,
+        collection: Collection,
+        groups: LabelledClusters,
+        y: Labels | None,
+        rng: np.random.RandomState,
+        request: Request,
+    ) -> FitResult:
         known = collection.prepared().cached_in_memory()
         objects = Labelled.of(known, groups, self.n_jobs, request)
         asked = request.sized_for(objects.clusters).size
@@ -361,10 +374,9 @@ class Sharpened(Selector):
         if "random_state" in inner.get_params() and inner.get_params()["random_state"] is None:
             inner.set_params(random_state=rng.randint(2**31 - 1))
         with tasks(self, 1, collection.given, y) as callbacks, callbacks.part("selector", inner):
-            if not fits_collection(inner) and "checkpoint" in inner.get_params():
-                inner.set_params(checkpoint=None)  # this fit uses it
-            X = known if fits_collection(inner) else collection.given
-            self.selector_ = inner.fit(X, y, **request.inner_fit_params)
+            files = {name: value for name, value in inner.get_params(deep=False).items() if name == "checkpoint"}
+            inner.set_params(**dict.fromkeys(files))  # this fit holds the file open
+            self.selector_ = inner._fit_collection(known, y, request.inner_fit_params).set_params(**files)
         chosen = objects.start(inner)
         start = np.union1d(chosen, objects.included)
         size = min(start.size if asked is None else asked, objects.rows.size)
@@ -379,8 +391,8 @@ class Sharpened(Selector):
         else:
             warn_if_fewer(asked or size, size, "equal objects of a class count once")
             if self._exceeds(size) or min(size, chosen.size) < objects.rows.size:
-                return self._sharpen(objects, chosen, start, size, generator(rng), request)
-        return Selection(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
+                return self._sharpen(objects, chosen, start, size, generator(rng))
+        return FitResult(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
 
     def _exceeds(self, size: int) -> bool:
         """Say whether the inner selector has chosen more rows than are asked for, if only because some are equal."""
@@ -393,8 +405,7 @@ class Sharpened(Selector):
         start: Positions,
         size: int,
         rng: np.random.Generator,
-        request: Request,
-    ) -> Selection:
+    ) -> FitResult:
         """Exchange the representatives to start with until this hardly helps any more.
 
         These are the objects that the inner selector has chosen, and those to include.
@@ -423,11 +434,11 @@ class Sharpened(Selector):
         self.sharpened_ = self._exceeds(size) or not np.array_equal(representatives.indices, chosen)
         made = list(self.selector_.prototypes_.values())
         if self.sharpened_:
-            made = request.in_given_units(objects.prototypes(representatives, self.selector_))
+            made = objects.prototypes(representatives, self.selector_)
         n_evaluations = n_before + representatives.n_evaluations
         if space.cheap or space.screened:  # pairs are computed again there, but each of them counts at most once
             n_evaluations = min(n_evaluations, space.n_pairs)
-        return Selection(made, n_evaluations, objects.n_pairs)
+        return FitResult(made, n_evaluations, objects.n_pairs)
 
     def _temperature(self, representatives: RepresentativeSet) -> float:
         if self.temperature != "auto":
@@ -473,7 +484,7 @@ class Labelled:
     clusters: list[Cluster]
 
     @classmethod
-    def of(cls, collection: Collection, groups: Groups, n_jobs: int | None, request: Request) -> "Labelled":
+    def of(cls, collection: Collection, groups: LabelledClusters, n_jobs: int | None, request: Request) -> "Labelled":
         """Merge the equal objects of each class. Those of a matrix must be equal towards the other classes, too."""
         distinct = collection.distinct()
         return cls([request.cluster(*group, collection, n_jobs, distinct=distinct.among(group[1])) for group in groups])

@@ -69,9 +69,7 @@ def loss(own, other, temperature):  # type: ignore[no-untyped-def]
     """Return the loss of an object with these similarities to its best own and its best other representative."""
     if own == other:  # both may be -inf
         return 0.5
-    margin = own - other
-    # A margin may have no float. Divided by the temperature it has one, unless it is too large to matter.
-    scaled = margin / temperature if np.isfinite(margin) else own / temperature - other / temperature
+    scaled = (own - other) / temperature
     if scaled >= 0:
         small = np.exp(-scaled)
         return small / (1 + small)

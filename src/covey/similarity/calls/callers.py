@@ -16,24 +16,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.arrays import Floats, Indices, Positions
+from covey.runtime.wording import one_line
 from covey.runtime.workers import Outcome, attempt
 from covey.similarity.calls.failures import MOST_EXAMPLES
 from covey.similarity.similarity import LARGEST, Similarity
 
-Part = tuple[Floats, list[str]]
+CalledPart = tuple[Floats, list[str]]
 """The values of some pairs that follow each other, and descriptions of failures among them."""
 
 
 class Answer(NamedTuple):
     """What a worker answers: the parts that a caller has yielded, and how it has ended, well or by an error."""
 
-    parts: list[Part]
+    parts: list[CalledPart]
     ending: Outcome
 
 
 def answer(caller: "Caller", i: Indices, j: Indices) -> Answer:
     """Let a caller work, and return what it has yielded, also if an error has stopped it."""
-    parts: list[Part] = []
+    parts: list[CalledPart] = []
 
     def collect() -> None:
         for part in caller.parts(i, j):
@@ -80,7 +81,7 @@ class Caller(ABC):
         """How many pairs the function takes in one call."""
         return 1
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[CalledPart]:
         """Yield the function's own values for the pairs (left[i[t]], right[j[t]]), and descriptions of failures.
 
         All values are one part. If something stops the work, be it an error or Ctrl-C, the part has those of the pairs
@@ -136,7 +137,7 @@ class Caller(ABC):
 
     def failure(self, i: int, j: int, error: Exception) -> RuntimeError:
         """Return the error for a pair for which the function itself has failed."""
-        return RuntimeError(f"The similarity of {self.names(i, j)} raised {_brief(error)}.")
+        return RuntimeError(f"The similarity of {self.names(i, j)} raised {one_line(error, first=True, named=True)}.")
 
     def note(self, i: int, j: int, what: str) -> None:
         """Note what has happened with a pair, if few were noted so far."""
@@ -163,7 +164,7 @@ class PairCaller(Caller):
         if stopped is None and failed < i.size:
             stopped = StopIteration()  # `map` takes it for the end if the function raises it
         if isinstance(stopped, Exception) and self.goes_on:
-            self.note(i[failed], j[failed], f"raised {_brief(stopped)}")
+            self.note(i[failed], j[failed], f"raised {one_line(stopped, first=True, named=True)}")
             yield np.array([np.nan])
             values, stopped = _up_to_failure(map(self._value_or_nan, i[failed + 1 :], j[failed + 1 :]))
             yield values
@@ -180,7 +181,7 @@ class PairCaller(Caller):
         try:
             return array("d", [self.similarity.function(self._left[i], self._right[j])])[0]  # as for many pairs
         except Exception as error:
-            self.note(i, j, f"raised {_brief(error)}")
+            self.note(i, j, f"raised {one_line(error, first=True, named=True)}")
             return np.nan
 
     def _error_of_pair(self, i: int, j: int, error: Exception) -> Exception:
@@ -216,7 +217,7 @@ class BatchCaller(Caller):
             return self._call_batch(i, j)
         except Exception as error:
             if i.size == 1:
-                self.note(i[0], j[0], f"raised {_brief(error.__cause__ or error)}")
+                self.note(i[0], j[0], f"raised {one_line(error.__cause__ or error, first=True, named=True)}")
                 return np.array([np.nan])
         middle = i.size // 2
         return np.concatenate([self._halves(i[:middle], j[:middle]), self._halves(i[middle:], j[middle:])])
@@ -224,14 +225,16 @@ class BatchCaller(Caller):
     def _call_batch(self, i: Indices, j: Indices) -> Floats:
         span = f"in the batch of {i.size} pairs from {self.names(i[0], j[0])} on"
         try:
-            result = self.similarity.function(some(self._left, i), some(self._right, j))
+            result = self.similarity.function(objects_at(self._left, i), objects_at(self._right, j))
         except Exception as error:
-            raise RuntimeError(f"The batched similarity raised {_brief(error)}, {span}.") from error
+            said = one_line(error, first=True, named=True)
+            raise RuntimeError(f"The batched similarity raised {said}, {span}.") from error
         try:
             values = np.asarray(result)
             got = f"an array of shape {values.shape} and dtype {values.dtype}"
         except Exception as error:  # NumPy, or an object of another library, may raise anything
-            values, got = np.empty(0, dtype=object), f"{type(result).__name__}, which is no array: {_brief(error)}"
+            said = one_line(error, first=True, named=True)
+            values, got = np.empty(0, dtype=object), f"{type(result).__name__}, which is not an array: {said}"
         if values.shape != (i.size,) or values.dtype.kind not in "fiub":
             raise TypeError(
                 f"A batched similarity must return one real number a pair, {i.size} in all, {span}; got {got}; a "
@@ -257,7 +260,7 @@ class CompiledCaller(Caller):
                     raise TypeError(
                         "similarity does not compile on these rows; a numba function takes two rows f(x, y), or, if X "
                         "is CSR, f(columns_x, values_x, columns_y, values_y), and returns a number: "
-                        f"{_brief(error)}."
+                        f"{one_line(error, first=True, named=True)}."
                     ) from error
                 # Values are filled in order.
                 failed = start + int(np.flatnonzero(~np.isnan(values[start:])).max(initial=-1)) + 1
@@ -267,7 +270,7 @@ class CompiledCaller(Caller):
                 if not self.goes_on:
                     yield values[:failed]
                     raise self.failure(i[failed], j[failed], error) from error
-                self.note(i[failed], j[failed], f"raised {_brief(error)}")
+                self.note(i[failed], j[failed], f"raised {one_line(error, first=True, named=True)}")
                 start = failed + 1
         yield values
 
@@ -319,12 +322,6 @@ def _up_to_failure(values: Iterable[float]) -> tuple[Floats, BaseException | Non
     return np.frombuffer(had), None
 
 
-def some(objects: Any, positions: Positions | Indices) -> Any:
+def objects_at(objects: Any, positions: Positions | Indices) -> Any:
     """Return the objects at these positions in the same plain form."""
     return [objects[position] for position in positions] if isinstance(objects, list) else objects[positions]
-
-
-def _brief(error: BaseException) -> str:
-    """Describe an error in one line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return ": ".join([type(error).__name__, *lines[:1]])

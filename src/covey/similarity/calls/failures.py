@@ -12,18 +12,16 @@ day's work. If the user says ``on_error="lowest"``, the work goes on:
 
 The pairs of a fit are asked for in the same order for any number of processes, so that the values are always the same.
 
-Other warnings about a similarity are each given once (`Topic`). All clusters of a fit share one similarity, so that a
-fit of many clusters warns once. On a worker of a Dask cluster, `heard_by` passes warnings on to the process of the
-user.
+Other warnings about a similarity are each given once in a run (`Run.warn_once`), so that a fit of many clusters warns
+once. On a worker of a Dask cluster, `heard_by` passes warnings on to the process of the user.
 """
 
 import threading
 import warnings
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,22 +101,13 @@ _listener = threading.local()
 """Who hears of warnings in this thread instead of the user."""
 
 
-class Topic:
-    """Something that a user is warned of once for each similarity."""
-
-    def __init__(self) -> None:
-        self._warned_about: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  # by identity
-
-    def warn(self, similarity: Any, category: type[Warning], message: str) -> None:
-        """Warn the user, or who hears of warnings instead, unless this has happened for the similarity before."""
-        if id(similarity) in self._warned_about:
-            return
-        self._warned_about[id(similarity)] = similarity
-        listener = getattr(_listener, "tell", None)
-        if listener is None:
-            warnings.warn(message, category, stacklevel=3)
-        else:
-            listener(category, message)
+def tell(category: type[Warning], message: str) -> None:
+    """Warn the user, or who hears of warnings instead."""
+    listener = getattr(_listener, "tell", None)
+    if listener is None:
+        warnings.warn(message, category, stacklevel=4)
+    else:
+        listener(category, message)
 
 
 @contextmanager

@@ -24,8 +24,8 @@ from covey.exceptions import UnpicklableSimilarityWarning
 from covey.runtime.executor import reaches_other_machines
 from covey.runtime.interruptible import Steps
 from covey.runtime.workers import LOST, Outcome, Shared, UnsendableError, attempt, has_arrived
-from covey.similarity.calls.callers import Caller, Part, answer
-from covey.similarity.calls.failures import Topic
+from covey.similarity.calls.callers import CalledPart, Caller, answer
+from covey.similarity.run import Run
 
 TIMED = 64
 """How many pairs are timed. A smaller number would be more sensitive to a single slow pair, and a larger one would keep
@@ -36,18 +36,16 @@ BATCH_SECONDS = 0.1
 """How many seconds a worker computes before it answers. Longer batches would make the progress bar jump, and shorter
 ones would be sent more often."""
 
-_unsendable = Topic()
-
 
 class Pool:
-    """Lets several processes work for a caller."""
+    """Lets several processes work for a caller in a run."""
 
-    def __init__(self, n_jobs: int | None) -> None:
-        self._n_jobs = n_jobs
+    def __init__(self, n_jobs: int | None, run: Run) -> None:
+        self._n_jobs, self._run = n_jobs, run
         self._steps: Steps | None = None
         self._shared: Shared | None = None
 
-    def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[tuple[int, Part]]:
+    def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[tuple[int, CalledPart]]:
         """Yield what the caller yields, computed by several processes if that is faster, and where each part begins.
 
         The parts follow each other. Only if an error ends the work, parts with gaps before them may come ahead of it.
@@ -67,32 +65,32 @@ class Pool:
         if n_done == i.size:
             return
         try:
-            for start, part in self._share_out(caller, i, j, n_done, self._steps.seconds / self._steps.n_done):
+            for start, part in self._run_in_workers(caller, i, j, n_done, self._steps.seconds / self._steps.n_done):
                 yield start, part
                 n_done = start + part[0].size
         except UnsendableError as error:
             self._n_jobs = 1
-            warn_unsendable(caller.similarity, error)
+            warn_unsendable(self._run, caller.similarity, error)
             yield from self._here(caller, i, j, n_done)
         except BaseException:
             self._shared = None  # removes its file now, and not together with the pool
             raise
 
     def _is_worth_it(self, n_left: int) -> bool:
-        """Say whether this many pairs are worth other processes. As long as few pairs were timed, none are."""
+        """Return whether this many pairs are worth other processes. As long as few pairs were timed, none are."""
         assert self._steps is not None
         n_timed, seconds = self._steps.n_done, self._steps.seconds
         return (n_timed >= TIMED or seconds > WORTH_IT) and seconds / n_timed * n_left > WORTH_IT
 
-    def _here(self, caller: Caller, i: Indices, j: Indices, n_done: int) -> Iterator[tuple[int, Part]]:
+    def _here(self, caller: Caller, i: Indices, j: Indices, n_done: int) -> Iterator[tuple[int, CalledPart]]:
         """Let this process do what is left, in short steps."""
         assert self._steps is not None
         for step in self._steps.over(i.size - n_done):
             yield from placed(caller, i, j, slice(n_done + step.start, n_done + step.stop))
 
-    def _share_out(
+    def _run_in_workers(
         self, caller: Caller, i: Indices, j: Indices, n_done: int, seconds: float
-    ) -> Iterator[tuple[int, Part]]:
+    ) -> Iterator[tuple[int, CalledPart]]:
         """Let the workers compute what is left, in batches of pairs which take this many seconds each.
 
         After a failure no further batches are sent. Those that are under way are waited for, because the workers would
@@ -108,7 +106,7 @@ class Pool:
         size = -(-size // caller.unit) * caller.unit
         batches = [slice(start, min(start + size, i.size)) for start in range(n_done, i.size, size)]
         failures: list[Outcome] = []
-        late: list[tuple[int, Part]] = []
+        late: list[tuple[int, CalledPart]] = []
         parcel = self._shared.parcel
         outcomes = Parallel(n_jobs=n_processes, return_as="generator")(
             delayed(_work)(parcel, (i[batch], j[batch])) for batch in batches if not failures
@@ -137,16 +135,16 @@ class Pool:
                 raise
 
 
-def placed(caller: Caller, i: Indices, j: Indices, pairs: slice) -> Iterator[tuple[int, Part]]:
-    """Let a caller work for some of the pairs in this process, and say where each part begins."""
+def placed(caller: Caller, i: Indices, j: Indices, pairs: slice) -> Iterator[tuple[int, CalledPart]]:
+    """Evaluate a slice of the pairs in this process, and yield each part with the start of the slice."""
     for part in caller.parts(i[pairs], j[pairs]):
         yield pairs.start, part
 
 
-def warn_unsendable(similarity: Any, error: UnsendableError) -> None:
-    """Warn once for each similarity that it cannot be sent."""
-    _unsendable.warn(
-        similarity,
+def warn_unsendable(run: Run, similarity: Any, error: UnsendableError) -> None:
+    """Warn once in a run that its similarity cannot be sent."""
+    run.warn_once(
+        "unsendable",
         UnpicklableSimilarityWarning,
         f"{similarity!r} or its objects cannot be sent to other processes, so that one process computes all of it; "
         f"define what it uses at the top of a module, or pass n_jobs=1. The reason was {error}.",

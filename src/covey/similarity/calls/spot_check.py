@@ -16,7 +16,6 @@ import numpy as np
 
 from covey.arrays import Floats, Indices, Positions
 from covey.exceptions import AsymmetryWarning, NondeterminismWarning
-from covey.similarity.calls.failures import Topic
 from covey.similarity.similarity import Similarity
 from covey.similarity.space import Space, draw_pairs
 
@@ -28,7 +27,7 @@ differ by less than that if they are added in another order, on average."""
 def differing(before: Floats, now: Floats) -> Positions:
     """Return where two evaluations of the same pairs differ by more than rounding. Two failures, NaN, are the same."""
     scale = max(np.nanmax(np.abs(before), initial=0.0), np.nanmax(np.abs(now), initial=0.0)) or 1.0
-    same = (np.abs(before / scale - now / scale) <= TOLERANCE) | (np.isnan(before) & np.isnan(now))
+    same = (np.abs(before - now) <= TOLERANCE * scale) | (np.isnan(before) & np.isnan(now))
     return np.flatnonzero(~same)
 
 
@@ -43,10 +42,8 @@ FEWEST_PAIRS = 1_000
 MOST_SHARE = 0.01
 """Which share of the evaluations of all pairs the check may take."""
 
-_untrue = Topic()
 
-
-def watch(space: Space, similarity: Similarity, rows: Positions) -> Space:
+def spot_check(space: Space, similarity: Similarity, rows: Positions) -> Space:
     """Let a space of objects among themselves check some pairs before it scores the first.
 
     `rows` are the rows of X that the objects came from, by which a warning names them. The space itself is returned.
@@ -64,11 +61,11 @@ def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
     backward = space.score_backward(i, j) if space.symmetric else forward
     n_again = int(CHECKED_AGAIN * n_checked)
     first, repeated = forward[:n_again], space.score_again(i[:n_again], j[:n_again])
-    space.evaluations.n_checks = (2 if space.symmetric else 1) * n_checked + n_again
+    space.evaluations.note_checks((2 if space.symmetric else 1) * n_checked + n_again)
     if differing(first, repeated).size:
         where = differing(first, repeated)[0]
-        _untrue.warn(
-            similarity,
+        space.run.warn_once(
+            "untrue",
             NondeterminismWarning,
             f"The similarity of {_names(rows, i, j, where)} is {first[where]:.8g} when it is asked for the first time "
             f"and {repeated[where]:.8g} the second time, so that no result can be repeated; let it give the same "
@@ -76,8 +73,8 @@ def _check(space: Space, similarity: Similarity, rows: Positions) -> None:
         )
     elif (differ := differing(forward, backward)).size:
         values = f"{forward[differ[0]]:.8g} in this order and {backward[differ[0]]:.8g} in the other"
-        _untrue.warn(
-            similarity,
+        space.run.warn_once(
+            "untrue",
             AsymmetryWarning,
             f"The similarity of {_names(rows, i, j, differ[0])} is {values}, so that it depends on the order "
             f"({differ.size} of {n_checked} pairs that were looked at do), but only one order is evaluated, because "

@@ -28,7 +28,7 @@ from joblib import effective_n_jobs
 from covey.arrays import Indices
 from covey.runtime.processes import WorkerProcess
 from covey.runtime.workers import FileParcel, Outcome, Shared, UnsendableError
-from covey.similarity.calls.callers import Caller, Part, answer
+from covey.similarity.calls.callers import CalledPart, Caller, answer
 
 CALLS_AHEAD = 16
 """How many calls a process is sent at a time, so that it need not wait for the next one. Sending and receiving a call
@@ -89,7 +89,7 @@ class TimedPool:
         self._arrived: queue.SimpleQueue[tuple[Worker, Outcome | None]] = queue.SimpleQueue()
         weakref.finalize(self, _stop, self._workers)
 
-    def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[tuple[int, Part]]:
+    def parts(self, caller: Caller, i: Indices, j: Indices) -> Iterator[tuple[int, CalledPart]]:
         """Yield what the caller yields, and where each part begins.
 
         The parts follow each other. Only if something ends the work, be it an error or Ctrl-C, the parts that have
@@ -98,7 +98,7 @@ class TimedPool:
         if self._shared is None:
             self._shared = _shared(caller)
         waiting: Calls = deque(slice(at, min(at + caller.unit, i.size)) for at in range(0, i.size, caller.unit))
-        done: dict[int, Part] = {}  # the parts that have arrived, by their first pairs
+        done: dict[int, CalledPart] = {}  # the parts that have arrived, by their first pairs
         start = 0
         try:
             while start < i.size:
@@ -135,7 +135,7 @@ class TimedPool:
                     worker.calls.append(waiting.popleft())
                     worker.process.send((i[worker.calls[-1]], j[worker.calls[-1]]))
 
-    def _receive(self, caller: Caller, waiting: Calls, i: Indices, j: Indices, done: dict[int, Part]) -> None:
+    def _receive(self, caller: Caller, waiting: Calls, i: Indices, j: Indices, done: dict[int, CalledPart]) -> None:
         """Wait for the next answer, or for the next deadline, and note the parts that are done."""
         deadlines = [worker.deadline for worker in self._workers if worker.deadline is not None]
         seconds = min(max(min(deadlines) - time.monotonic(), 0.0), LONGEST_WAIT) if deadlines else None
@@ -162,7 +162,7 @@ class TimedPool:
             done.update((call.start, part) for part in parts)
             ending.result()
 
-    def _take_arrived(self, done: dict[int, Part]) -> None:
+    def _take_arrived(self, done: dict[int, CalledPart]) -> None:
         """Note the parts of all answers that have arrived, and of no others."""
         with suppress(queue.Empty):
             while True:
@@ -179,7 +179,7 @@ class TimedPool:
         caller: Caller,
         i: Indices,
         j: Indices,
-        done: dict[int, Part],
+        done: dict[int, CalledPart],
     ) -> None:
         """End a process. The call that it was working on has failed, and its other calls wait for another process."""
         self._workers.remove(worker)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Hashes, Indices, Positions
 from covey.runtime.interruptible import Steps
-from covey.similarity.calls.callers import BatchCaller, Caller, CompiledCaller, PairCaller, some
+from covey.similarity.calls.callers import BatchCaller, Caller, CompiledCaller, PairCaller, objects_at
 from covey.similarity.calls.pool import Pool
-from covey.similarity.calls.spot_check import watch
+from covey.similarity.calls.spot_check import spot_check
 from covey.similarity.calls.timeouts import TimedPool
 from covey.similarity.checkpoint import Checkpoint
 from covey.similarity.collection import Collection
@@ -27,7 +27,7 @@ from covey.similarity.inputs import check_input, check_rows, is_frame, is_numeri
 from covey.similarity.pair_cache import CachedCollection
 from covey.similarity.run import Run
 from covey.similarity.similarity import Similarity
-from covey.similarity.space import Part, Space
+from covey.similarity.space import ScoredPart, Space
 
 
 class FunctionSpace(Space):
@@ -46,7 +46,7 @@ class FunctionSpace(Space):
         if run.timeout is not None:
             self._pool: Pool | TimedPool = TimedPool(n_jobs, run.timeout)
         else:
-            self._pool = Pool(1 if compiled else n_jobs)
+            self._pool = Pool(1 if compiled else n_jobs, run)
         self._steps = Steps()
 
     def with_itself(self) -> Floats:
@@ -54,7 +54,7 @@ class FunctionSpace(Space):
             return np.ones(self.n_left)
         return self._similarity.convert(np.zeros(self.n_left))
 
-    def parts(self, i: Indices, j: Indices) -> Iterator[Part]:
+    def parts(self, i: Indices, j: Indices) -> Iterator[ScoredPart]:
         if self.threaded:
             yield from self._parts_of_threads(i, j)
             return
@@ -63,9 +63,9 @@ class FunctionSpace(Space):
                 self.run.failures.note(values.size, int(np.isnan(values).sum()), notes)
                 yield slice(start, start + values.size), self._similarity.convert(values)
             else:
-                yield self._sound(start, values)
+                yield self._valid_values(start, values)
 
-    def _parts_of_threads(self, i: Indices, j: Indices) -> Iterator[Part]:
+    def _parts_of_threads(self, i: Indices, j: Indices) -> Iterator[ScoredPart]:
         """Yield the similarities of pairs in steps, each of which the threads share."""
         for step in self._steps.over(i.size):
             values = np.full(step.stop - step.start, np.nan)
@@ -73,9 +73,9 @@ class FunctionSpace(Space):
             try:
                 self.executor.in_batches(partial(self._fill, values, i[step], j[step]), every, every, fewest=1)
             except BaseException:
-                yield self._sound(step.start, values)
+                yield self._valid_values(step.start, values)
                 raise
-            yield self._sound(step.start, values)
+            yield self._valid_values(step.start, values)
 
     def _fill(self, values: Floats, i: Indices, j: Indices, positions: Positions, _: Positions) -> Floats:
         """Write the values of the pairs at these positions, up to the first that fails."""
@@ -83,7 +83,7 @@ class FunctionSpace(Space):
             values[positions[: part.size]] = part
         return values[positions]
 
-    def _sound(self, start: int, values: Floats) -> Part:
+    def _valid_values(self, start: int, values: Floats) -> ScoredPart:
         """Return those of the values from a pair on that are there. If some are missing, an error follows."""
         there = np.flatnonzero(~np.isnan(values))
         return start + there, self._similarity.convert(values[there])
@@ -113,10 +113,10 @@ class SequenceCollection(Collection):
         return int(self.objects.shape[1]) if sp.issparse(self.objects) or is_numeric(self.objects) else None
 
     def space(self, n_jobs: int | None = None) -> Space:
-        return self.watched(super().space(n_jobs))
+        return self.spot_checked(super().space(n_jobs))
 
-    def watched(self, space: Space) -> Space:
-        return watch(space, self.similarity, self.rows)
+    def spot_checked(self, space: Space) -> Space:
+        return spot_check(space, self.similarity, self.rows)
 
     def against(self, others: Self, n_jobs: int | None = None) -> FunctionSpace:
         caller = self._caller(others, "object")
@@ -176,7 +176,7 @@ class SequenceCollection(Collection):
         return PairCaller(self.similarity, self._array, right._array, *names, goes_on=goes_on)
 
     def _take(self, positions: Positions) -> Self:
-        return type(self)(self.similarity, some(self.objects, positions), self.rows[positions])
+        return type(self)(self.similarity, objects_at(self.objects, positions), self.rows[positions])
 
 
 def _plain(X: Any) -> Any:
@@ -189,7 +189,7 @@ def _plain(X: Any) -> Any:
 
 
 def _is_compiled(function: Any) -> bool:
-    """Say whether numba has compiled a function.
+    """Return whether numba has compiled a function.
 
     Numba is not imported for this, because plain functions do not need it.
     """

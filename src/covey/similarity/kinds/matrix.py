@@ -68,7 +68,7 @@ class MatrixSpace(Space):
 
 
 def _is_symmetric(matrix: Any) -> bool:
-    """Say whether a matrix equals its transpose. It is compared by blocks of rows, which take little memory."""
+    """Return whether a matrix equals its transpose. It is compared by blocks of rows, which take little memory."""
     if sp.issparse(matrix):
         return (matrix != matrix.T).nnz == 0
     step = 1024

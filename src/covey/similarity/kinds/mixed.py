@@ -149,7 +149,7 @@ def encode(X: Any) -> MixedRows:
     """
     if isinstance(X, MixedRows):
         return X
-    table = _Table.of(X)
+    table = _RawTable.of(X)
     if not (table.n and table.columns):
         raise ValueError(f"X must have rows and columns, got {table.n} rows of {len(table.columns)} columns.")
     read = [_numbers_or_values(column, name) for name, column in table.items()]
@@ -170,7 +170,7 @@ def encode_like(X: Any, fitted: MixedRows) -> MixedRows:
 
     A category that this table does not have is equal to nothing.
     """
-    table = _Table.of(X, fitted.keys)
+    table = _RawTable.of(X, fitted.keys)
     if (table.keys is None) != (fitted.keys is None):
         wanted, given = ("a table", "dicts") if fitted.keys is None else ("dicts", "a table")
         raise TypeError(f"X must be of the kind passed to fit, which was {wanted}, got {given}.")
@@ -187,7 +187,7 @@ def encode_like(X: Any, fitted: MixedRows) -> MixedRows:
 
 
 @dataclass(frozen=True)
-class _Table:
+class _RawTable:
     """The columns of what a user has passed, the number of rows, and the keys if the rows are dicts."""
 
     columns: list[Any]
@@ -200,7 +200,7 @@ class _Table:
         return list(zip(self.names, self.columns, strict=True))
 
     @classmethod
-    def of(cls, X: Any, keys: list[Any] | None = None) -> "_Table":
+    def of(cls, X: Any, keys: list[Any] | None = None) -> "_RawTable":
         """Take X apart. If keys are given and the rows are dicts, only the columns with these keys are taken."""
         if is_frame(X):
             return cls(columns_of(X), int(X.shape[0]), column_names(X))
@@ -256,7 +256,7 @@ def _numbers_or_values(column: Any, name: Any) -> Floats | list[Any]:
 
 
 def _is_measured(dtype: Any) -> bool:
-    """Say whether the type of a column is one of numbers or dates. Truth values are categories."""
+    """Return whether the type of a column is one of numbers or dates. Truth values are categories."""
     if hasattr(dtype, "kind"):
         return dtype.kind in "iufmM"
     named = str(dtype)  # a type of polars
@@ -264,7 +264,7 @@ def _is_measured(dtype: Any) -> bool:
 
 
 def _is_kind_of_number(kind: type) -> bool:
-    """Say whether the values of a type are numbers, or missing values beside numbers."""
+    """Return whether the values of a type are numbers, or missing values beside numbers."""
     if issubclass(kind, bool | np.bool_):
         return False
     return issubclass(kind, Real | Decimal | np.number) or kind.__name__ == "NAType"

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from covey.arrays import Hashes, Positions
-from covey.similarity.calls.callers import some
+from covey.similarity.calls.callers import objects_at
 from covey.similarity.collection import Collection, Representatives
 from covey.similarity.duplicates import Distinct, distinct_rows, row_hashes
 from covey.similarity.fingerprint import key_hashes
@@ -30,7 +30,7 @@ LARGEST_NUMBER = float(LARGEST)
 """The same as a number of Python's, which integers of any size can be compared with, and quickly."""
 
 
-class Encoded(NamedTuple):
+class ProfileRows(NamedTuple):
     """Profiles as rows, and the column of each key."""
 
     rows: sp.csr_array
@@ -66,7 +66,7 @@ class ProfileCollection(Collection):
 
     def representatives(self, positions: Positions) -> Representatives:
         """Return the members at these positions. They get columns for their own keys alone."""
-        return ProfileCollection(self.similarity, some(self.objects, positions), self.rows[positions])
+        return ProfileCollection(self.similarity, objects_at(self.objects, positions), self.rows[positions])
 
     @property
     def nothing_in_common(self) -> float | None:
@@ -99,14 +99,14 @@ class ProfileCollection(Collection):
         return row_hashes(rows, up_to_length=self._measure.ignores_length, column_hashes=hashes)
 
     @cached_property
-    def _encoded(self) -> Encoded:
+    def _encoded(self) -> ProfileRows:
         return self._encode({})
 
     @cached_property
     def _rows(self) -> CsrRows:
         return CsrRows(self._encoded.rows)
 
-    def _encode(self, columns: dict[Any, int]) -> Encoded:
+    def _encode(self, columns: dict[Any, int]) -> ProfileRows:
         """Turn the profiles into rows. Keys that have no column yet get one."""
         keys = list(chain.from_iterable(self.objects))
         for key in dict.fromkeys(keys):  # each key once, because a loop in Python is slow
@@ -117,12 +117,14 @@ class ProfileCollection(Collection):
         )
         values = np.fromiter(chain.from_iterable(weights), dtype=np.float64, count=len(keys))
         starts = np.cumsum([0, *map(len, self.objects)], dtype=np.int32)
-        return Encoded(sp.csr_array((values, key_columns, starts), shape=(len(self), max(len(columns), 1))), columns)
+        return ProfileRows(
+            sp.csr_array((values, key_columns, starts), shape=(len(self), max(len(columns), 1))), columns
+        )
 
     def _take(self, positions: Positions) -> Self:
-        taken = type(self)(self.similarity, some(self.objects, positions), self.rows[positions])
+        taken = type(self)(self.similarity, objects_at(self.objects, positions), self.rows[positions])
         if "_encoded" in vars(self):
-            taken._encoded = Encoded(self._encoded.rows[positions], self._encoded.columns)
+            taken._encoded = ProfileRows(self._encoded.rows[positions], self._encoded.columns)
         return taken
 
 
@@ -146,7 +148,7 @@ def _check_profiles(profiles: list[Any]) -> list[Any]:
 
 
 def _are_plain(profiles: list[Any]) -> bool:
-    """Say whether all profiles are sets, or all are dicts of finite floats.
+    """Return whether all profiles are sets, or all are dicts of finite floats.
 
     This answers most inputs quickly, because no loop in Python looks at each value. Other profiles may be valid, too.
     """

@@ -126,8 +126,6 @@ class Rows(ABC):
 
 
 class DenseRows(Rows):
-    """Rows of an array."""
-
     hubs = False
     exact_up_to = 10_000
     """Beyond this the cost of all pairs, which grows with the square of the number, exceeds that of NN-Descent. A
@@ -439,7 +437,7 @@ class RowCollection(Collection):
 
 
 def _check_columns(X: Any) -> None:
-    """Refuse text and dates.
+    """Refuse strings and dates.
 
     The error says what a similarity of rows needs, where scikit-learn would only say that a string is not a float.
     """

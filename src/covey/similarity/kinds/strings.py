@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from covey.arrays import Floats, Hashes, Indices, Positions
 from covey.runtime.interruptible import in_steps
 from covey.runtime.libraries import require
-from covey.similarity.calls.callers import some
+from covey.similarity.calls.callers import objects_at
 from covey.similarity.collection import Collection
 from covey.similarity.duplicates import Distinct, distinct_objects
 from covey.similarity.fingerprint import string_hashes
@@ -114,7 +114,7 @@ class StringCollection(Collection):
         return np.fromiter(self.objects, dtype=object, count=len(self))
 
     def _take(self, positions: Positions) -> Self:
-        return type(self)(self.similarity, some(self.objects, positions), self.rows[positions])
+        return type(self)(self.similarity, objects_at(self.objects, positions), self.rows[positions])
 
 
 def _check_strings(X: Any, similarity: Similarity) -> list[str]:

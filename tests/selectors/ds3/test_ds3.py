@@ -1,7 +1,5 @@
 """DS3 against the whole linear program, against enumeration, and against its own certificates."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,154 +10,19 @@ import covey
 from covey.runtime import memory
 from covey.selectors import ds3
 from covey.selectors.base import Cluster
-from covey.selectors.ds3 import admm, facility
-from covey.selectors.ds3.facility import Certified, Openings
+from covey.selectors.ds3 import facility
+from covey.selectors.ds3.facility import Openings
 from covey.similarity.measures import resolve
 from covey.similarity.similarity import Similarity
-from tests import reference
 from tests.attack import sparse
 from tests.forms import Counted, similarity_matrix, space_of
-
-ALPHAS, BUDGETS = (1, 0.5, 0.2, 0.05), (1, 3, 5)
-
-
-def random_costs(n, seed, symmetric=False):
-    costs = 1 - similarity_matrix(n, np.random.default_rng(seed), symmetric)
-    return (costs / max(costs.max(), 1e-300)).astype(np.float32)
-
-
-def nobody(n):
-    return np.full(n, np.inf)
-
-
-def once(n):
-    """Every object stands for itself only."""
-    return np.ones(n, dtype=np.int64)
-
-
-def largest_lambda(costs, p):
-    return ds3.largest_lambda(costs, p, once(len(costs)))
-
-
-def two_norm(costs, price, tol=1e-3, max_iter=3000, multiplicity=None):
-    """The solution for p = 2 of costs that are weighed by the multiplicity already."""
-    radii = np.sqrt(once(len(costs)) if multiplicity is None else multiplicity)
-    columns = np.ascontiguousarray((costs / radii).T.astype(np.float32))
-    return admm.solve(columns, np.full(len(costs), price), radii, tol, max_iter)
-
-
-@settings(max_examples=40)
-@given(n=st.integers(2, 25), seed=st.integers(0, 10_000), symmetric=st.booleans(), alpha=st.sampled_from(ALPHAS))
-def test_a_price_gives_the_optimum_of_the_whole_program(n, seed, symmetric, alpha):
-    costs = random_costs(n, seed, symmetric)
-    price = alpha * largest_lambda(costs, np.inf)
-    solution = facility.solve(costs, Openings(price=price), nobody(n))
-    optimum = reference.sparse_selection(costs, price=price)
-    assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-9)
-    assert solution.lower_bound <= optimum + 1e-9
-    assert solution.gap < 1e-6
-
-
-@settings(max_examples=40)
-@given(n=st.integers(2, 25), seed=st.integers(0, 10_000), symmetric=st.booleans(), budget=st.sampled_from(BUDGETS))
-def test_a_budget_gives_the_optimum_of_the_whole_program(n, seed, symmetric, budget):
-    costs = random_costs(n, seed, symmetric)
-    solution = facility.solve(costs, Openings(budget=budget), nobody(n))
-    optimum = reference.sparse_selection(costs, budget=budget)
-    assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-7)
-    assert solution.lower_bound <= optimum + 1e-9
-    assert solution.answer.sum() <= budget + 1e-9
-    assert solution.cost - solution.lower_bound <= 1e-6 * max(solution.cost, 0.01)
-
-
-@settings(max_examples=20)
-@given(n=st.integers(2, 15), seed=st.integers(0, 10_000), budget=st.sampled_from([1, 2, 2.5]))
-def test_outliers_are_one_more_row_without_a_price(n, seed, budget):
-    costs = random_costs(n, seed)
-    spared = np.random.default_rng(seed).random(n) * 0.5
-    for openings in (Openings(budget=budget), Openings(price=budget / 4)):
-        solution = facility.solve(costs, openings, spared)
-        optimum = reference.sparse_selection(costs, openings.price or 0, openings.budget, spared)
-        assert solution.cost == pytest.approx(optimum, rel=1e-6, abs=1e-7)
-        assert solution.lower_bound <= optimum + 1e-9
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_relaxation_whole_rows_and_enumeration_are_in_this_order(seed):
-    costs = random_costs(12, seed)
-    solution = facility.solve(costs, Openings(budget=3), nobody(12))
-    chosen = facility.local_search(costs, Openings(budget=3), nobody(12))
-    best = min(costs[list(rows)].min(axis=0).sum(dtype=float) for rows in itertools.combinations(range(12), 3))
-    found = costs[chosen].min(axis=0).sum(dtype=float)
-    assert solution.lower_bound <= solution.cost <= best + 1e-9 <= found + 2e-9
-    swapped = min(
-        costs[[*(chosen[chosen != out]), into]].min(axis=0).sum(dtype=float) for out in chosen for into in range(12)
-    )
-    assert found <= swapped + 1e-6
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("symmetric", [True, False])
-def test_two_norm_is_certified(alpha, symmetric):
-    """The cost is computed again, and the bound lies below that of every other feasible point."""
-    costs = random_costs(200, 1, symmetric)
-    price = alpha * largest_lambda(costs, 2)
-    solved = two_norm(costs, price)
-    assert solved.gap < 1e-3
-    Z = solved.answer.T.astype(float)
-    assert Z.min() >= 0
-    np.testing.assert_allclose(Z.sum(axis=0), 1, atol=1e-5)
-    cost = price * np.linalg.norm(Z, axis=1).sum() + (costs.astype(float) * Z).sum()
-    assert cost == pytest.approx(solved.cost, rel=1e-5)
-    closer = two_norm(costs, price, 1e-4, 6000)
-    assert solved.lower_bound <= closer.cost
-    assert closer.lower_bound <= solved.cost
-
-
-@given(n=st.integers(1, 12), seed=st.integers(0, 1000), price=st.sampled_from([0.1, 1.0, 10.0]))
-def test_any_multipliers_give_a_feasible_dual(n, seed, price):
-    """Whatever the multipliers: no Z, however good, costs less than the bound."""
-    rng = np.random.default_rng(seed)
-    costs = random_costs(n, seed) if n > 1 else np.zeros((1, 1), np.float32)
-    bound = admm.dual_bound(np.ascontiguousarray(costs.T), np.full(n, price), np.ones(n), -rng.random((n, n)))
-    best = two_norm(costs, price, 1e-3, 500)
-    assert bound <= best.cost + 1e-6
-
-
-@given(n=st.integers(2, 7), seed=st.integers(0, 1000))
-@settings(max_examples=15)
-def test_two_norm_against_a_solver_for_anything(n, seed):
-    from scipy.optimize import minimize
-
-    costs = random_costs(n, seed).astype(float)
-    price = 0.3 * largest_lambda(costs.astype(np.float32), 2)
-    solved = two_norm(costs, price, 1e-5, 20_000)
-
-    def cost(z):
-        Z = z.reshape(n, n)
-        return price * np.sqrt((Z**2).sum(axis=1) + 1e-12).sum() + (costs * Z).sum()
-
-    whole = {"type": "eq", "fun": lambda z: z.reshape(n, n).sum(axis=0) - 1}
-    best = minimize(cost, np.full(n * n, 1 / n), bounds=[(0, 1)] * (n * n), constraints=[whole], method="SLSQP")
-    assert solved.lower_bound <= best.fun + 1e-6
-    assert solved.cost <= best.fun * (1 + 1e-3) + 1e-6
-
-
-@given(st.integers(1, 30), st.integers(0, 1000), st.sampled_from([0.3, 1.0, 3.0]), st.sampled_from([1.0, 1.7]))
-def test_projection_is_the_nearest_point_of_the_simplex(n, seed, spread, radius):
-    row = np.random.default_rng(seed).standard_normal(n) * spread
-    p = row.copy()
-    admm.project(p, radius)
-    assert p.min() >= 0
-    assert p.sum() == pytest.approx(radius)
-    corners = radius * np.eye(n)
-    assert np.all((row - p) @ (corners - p).T <= 1e-9)  # the angle to every corner is obtuse
+from tests.selectors.ds3.cases import largest_lambda, nobody, once, random_costs, two_norm
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_a_budget_of_one_is_the_medoid(symmetric):
     values = similarity_matrix(40, np.random.default_rng(0), symmetric)
-    selector = covey.DS3(1, similarity=Similarity(Counted(values, symmetric), symmetric)).fit(list(range(40)))
+    selector = covey.DS3(1, similarity=Similarity(Counted(values, symmetric), symmetric=symmetric)).fit(list(range(40)))
     assert selector.sample_indices_.tolist() == [np.argmax(values.sum(axis=0))]
     assert selector.duality_gap_ < 1e-6
     assert selector.row_weights_[selector.sample_indices_] == pytest.approx(1)
@@ -196,7 +59,7 @@ def test_duplicates_share_a_representative():
 def test_every_pair_is_evaluated_once():
     for symmetric, n_pairs in ((True, 30 * 29 // 2), (False, 30 * 29)):
         counted = Counted(similarity_matrix(30, np.random.default_rng(0), symmetric), symmetric)
-        selector = covey.DS3(similarity=Similarity(counted, symmetric)).fit(list(range(30)))
+        selector = covey.DS3(similarity=Similarity(counted, symmetric=symmetric)).fit(list(range(30)))
         assert selector.n_evaluations_ == len(counted.calls) == len(set(counted.pairs)) == n_pairs
         assert selector.scan_rate_ == 1
 
@@ -258,47 +121,6 @@ def test_who_is_represented_at_no_cost_is_no_outlier():
     assert covey.DS3(1, similarity="precomputed", outliers=True).fit(values).outliers_.size == 0
 
 
-def test_outliers_are_less_than_half_represented():
-    X = np.random.default_rng(3).random((150, 4))
-    selector = covey.DS3(3, outliers=True, beta=0.7, similarity="euclidean").fit(X)
-    space = space_of(X, resolve("euclidean"))
-    costs, _ = ds3.dissimilarities(space, once(space.n_left), 4)
-    spared = selector._spared(costs)
-    solution = facility.solve(costs, Openings(budget=3), spared)
-    _, shares = facility.serve(costs, solution.answer, spared)
-    np.testing.assert_array_equal(np.flatnonzero(shares.sum(axis=0) < 0.5), selector.outliers_)
-
-
-def test_openings_that_serve_nobody_cost_infinitely_much():
-    costs = random_costs(6, 0)
-    assert facility._cost(costs, Openings(budget=3), nobody(6), np.full(6, 0.1)) == np.inf
-
-
-def test_the_gap_is_honest_where_the_program_is_too_large(monkeypatch):
-    costs = random_costs(25, 3)
-    price = 0.2 * largest_lambda(costs, np.inf)
-    optimum = reference.sparse_selection(costs, price=price)
-    monkeypatch.setattr(facility, "MOST_ENTRIES", 0)
-    with pytest.warns(ConvergenceWarning, match="above tol=0.001; the linear program is too large"):
-        covey.DS3(5, similarity="euclidean").fit(np.random.default_rng(0).random((60, 4)))
-    solution = facility.solve(costs, Openings(price=price), nobody(25))
-    assert solution.lower_bound <= optimum + 1e-9 <= solution.cost + 2e-9
-    assert solution.gap == pytest.approx((solution.cost - solution.lower_bound) / solution.cost)
-    assert set(solution.answer) == {0, 1}
-
-
-def test_rows_left_out_too_soon_are_let_in(monkeypatch):
-    """Whatever the first rows are, prices that are tested against all rows lead to the optimum."""
-    costs = random_costs(25, 5)
-    monkeypatch.setattr(facility, "LET_IN", 1)
-    monkeypatch.setattr(facility, "SUBGRADIENTS", 1)
-    for openings, optimum in (
-        (Openings(budget=3), reference.sparse_selection(costs, budget=3)),
-        (Openings(price=1.0), reference.sparse_selection(costs, price=1.0)),
-    ):
-        assert facility.solve(costs, openings, nobody(25)).cost == pytest.approx(optimum, rel=1e-6)
-
-
 def test_wrong_parameters_and_too_many_objects(monkeypatch):
     X = np.random.default_rng(0).random((50, 3))
     with pytest.raises(ValueError, match="p must be inf with a budget, got 2; pass alpha"):
@@ -318,15 +140,6 @@ def test_a_class_of_fashion_mnist_is_solved(fashion):
     assert selector.duality_gap_ < 1e-6
     assert 3 <= selector.sample_indices_.size <= 9
     assert selector.row_weights_.sum() == pytest.approx(3, abs=0.01)
-
-
-def test_the_gap_is_0_up_to_rounding_and_1_at_most():
-    """An optimum of 0 has no scale of its own; costs are not negative, so any other bound below 0 is as good as 0."""
-    nothing = np.zeros(0)
-    assert Certified(nothing, 3e-17, -1e-18, 1, scale=1.0).gap == 0
-    assert Certified(nothing, 1.0, 1.0 + 1e-15, 1, scale=2.0).gap == 0
-    assert Certified(nothing, 0.5, -np.inf, 1, scale=2.0).gap == 1
-    assert Certified(nothing, 0.5, 0.4, 1, scale=2.0).gap == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("outliers", [{}, {"outliers": True, "beta": 0.3, "sigma": 0.01}])
@@ -357,18 +170,6 @@ def test_costs_of_all_orders_of_magnitude_are_solved(seed, budget):
     values = -np.exp(np.random.default_rng(seed).normal(0, 4, (20, 20)))
     np.fill_diagonal(values, 0)
     assert covey.DS3(budget, similarity="precomputed").fit(values).duality_gap_ < 1e-6
-
-
-@pytest.mark.parametrize("alpha", [1, 0.05, 0.01, 0.001])
-def test_two_norm_takes_few_iterations_whatever_the_price(alpha):
-    """Residuals are balanced in units of the price; without units, a small price takes thousands of iterations."""
-    most = 0
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        values = similarity_matrix(int(rng.integers(3, 12)), rng, symmetric=bool(rng.integers(2)))
-        options = {"outliers": True, "sigma": 0.1} if rng.random() < 0.3 else {}
-        most = max(most, covey.DS3(alpha=alpha, p=2, similarity="precomputed", **options).fit(values).n_iter_)
-    assert most <= 300
 
 
 def test_random_problems_are_right_without_a_warning():

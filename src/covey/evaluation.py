@@ -1,4 +1,7 @@
-"""Whether methods differ, and which: Friedman's test over blocks, then Shaffer's static procedure for every pair.
+"""Evaluation: statistical tests of whether methods differ.
+
+`compare` makes Friedman's test over blocks, and Shaffer's static procedure for every pair of methods; `shaffer` is that
+procedure alone.
 
 With k methods and N blocks:
 
@@ -26,6 +29,8 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Floats
+
+__all__ = ["compare", "difference", "shaffer"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +253,7 @@ class Difference:
 
     Examples
     --------
-    >>> from covey.evaluation import Difference
+    >>> from covey.results import Difference
     >>> Difference(0.02, 0.005, 0.035).is_clear, Difference(0.02, -0.006, 0.046).is_clear
     (True, False)
     """

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from covey.evaluation import compare, difference, shaffer
-from covey.evaluation.statistics import agreement_p_value, true_together
+from covey.evaluation import agreement_p_value, compare, difference, shaffer, true_together
 
 
 def test_shaffers_published_example():
@@ -103,11 +102,16 @@ def test_an_interval_over_folds_is_wider_than_that_of_independent_pairs_by_the_p
     """Nadeau and Bengio: the variance 1 / k becomes 1 / k + n_test / n_train, which is 1 / (k - 1) here."""
     ours, theirs = np.random.default_rng(k).random((2, k))
     found = difference(ours, theirs)
+    assert found == difference(ours, theirs, confidence=0.95)
     usual = stats.ttest_rel(ours, theirs).confidence_interval(0.95)
     factor = (1 + k / (k - 1)) ** 0.5
     assert found.mean == pytest.approx(np.mean(ours - theirs))
     assert found.high - found.mean == pytest.approx(factor * (usual.high - usual.low) / 2)
     assert found.mean - found.low == pytest.approx(found.high - found.mean)
+    half = stats.ttest_rel(ours, theirs).confidence_interval(0.5)
+    assert difference(ours, theirs, confidence=0.5).high - found.mean == pytest.approx(
+        factor * (half.high - half.low) / 2
+    )
     other = difference(theirs, ours)
     assert (other.low, other.high) == pytest.approx((-found.high, -found.low))
 

@@ -136,12 +136,20 @@ def test_an_image_that_does_not_fit_the_rows_is_refused(run):
     assert "--image 7x5 is 35 numbers, but a row has 30." in one_line(err)
 
 
-@pytest.mark.parametrize("options", [("--text", "caption"), ("--features", "p1,caption", "-s", "gower"), ("--matrix",)])
-def test_objects_that_are_no_rows_of_numbers_are_no_images(run, options):
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--text", "caption"), 2, "--image is for objects that are rows of numbers"),
+        (("--features", "p1,caption", "-s", "gower"), 2, "--image is for objects that are rows of numbers"),
+        (("--features", "p1,caption", "-s", "own.py:alike"), 1, "--image is for objects that are rows of numbers"),
+        (("--matrix",), 2, "--image is for objects to compare"),
+    ],
+)
+def test_objects_that_are_no_rows_of_numbers_are_no_images(run, options, code, message):
+    Path("own.py").write_text("def alike(a, b):\n    return 1.0\n")
     data = FORMS["table"]((6, 5))
-    code, _, err = run("select", *data, *options, "-o", "few.csv")
-    assert code == 2
-    assert "--image is for objects that are rows of numbers" in one_line(err)
+    found, _, err = run("select", *data, *options, "-o", "few.csv")
+    assert (found, message in one_line(err)) == (code, True)
 
 
 def test_fashion_mnist_is_shown(run, fashion, tmp_path):

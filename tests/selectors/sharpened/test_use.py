@@ -13,10 +13,10 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.validation import check_is_fitted
 
 import covey
-from covey.displays.fitted import fitted_selector
+from covey.displays.estimators import fitted_selector
 from covey.selectors.base import Selector
 from covey.selectors.baselines import standing_for_themselves
-from tests.selectors.sharpening import DIGITS, ENGINES, INNER, TRUTH, X, Y, overlapping, state
+from tests.selectors.sharpened.cases import DIGITS, ENGINES, INNER, TRUTH, X, Y, overlapping, state
 
 
 @pytest.mark.parametrize(
@@ -155,6 +155,80 @@ def test_a_selector_of_your_own_can_be_sharpened(own):
     assert selector.sample_indices_.size == 20
     model = covey.NearestPrototypeClassifier(covey.Sharpened(own(), random_state=0)).fit(X, Y)
     assert model.selector_.sample_indices_.tolist() == selector.sample_indices_.tolist()
+
+
+class Noting(covey.CRS):
+    """A selector with a `fit` of its own, which passes X on."""
+
+    def fit(self, X, y=None, **fit_params):
+        self.seen_ = X
+        return super().fit(X, y, **fit_params)
+
+
+class Changing(covey.CRS):
+    """A selector with a `fit` of its own, which passes something else on."""
+
+    def fit(self, X, y=None):
+        return super().fit([-x for x in X], y)
+
+
+class Switching(covey.CRS):
+    """A selector that changes its mind about the similarity."""
+
+    def fit(self, X, y=None):
+        self.similarity = product
+        return super().fit(X, y)
+
+
+def difference(a, b):
+    return -abs(a - b)
+
+
+def product(a, b):
+    return a * b
+
+
+NUMBERS = np.random.default_rng(2).normal(size=40).tolist()
+SIGNS = [number + shift > 0 for number, shift in zip(NUMBERS, np.random.default_rng(3).normal(size=40), strict=True)]
+
+
+def test_a_selector_with_a_fit_of_its_own_shares_the_evaluated_pairs():
+    own, plain = (
+        covey.Sharpened(inner(3, similarity=difference), random_state=0).fit(NUMBERS, SIGNS)
+        for inner in (Noting, covey.CRS)
+    )
+    assert own.selector_.seen_ is NUMBERS
+    assert own.n_evaluations_ == plain.n_evaluations_ == 40 * 39 // 2
+    assert own.sample_indices_.tolist() == plain.sample_indices_.tolist()
+
+
+@pytest.mark.parametrize("inner", [Changing, Switching])
+def test_what_a_fit_of_its_own_changes_is_what_is_fitted(inner):
+    """Neither the X nor the similarity is then the one that was prepared."""
+    selector = inner(3, similarity=difference)
+    alone = clone(selector).fit(NUMBERS, SIGNS)
+    for outer in (covey.Sharpened(selector, random_state=0), covey.NearestPrototypeClassifier(selector)):
+        found = outer.fit(NUMBERS, SIGNS).selector_
+        assert found.sample_indices_.tolist() == alone.sample_indices_.tolist()
+        assert found.n_evaluations_ == alone.n_evaluations_
+
+
+def test_what_is_prepared_is_for_one_selector_in_one_fit():
+    """Another selector in the fit, and a later fit of the same one, prepare X themselves."""
+
+    class Asking(covey.CRS):
+        def fit(self, X, y=None):
+            self.other_ = covey.CRS(3, similarity=product).fit(X, y)
+            return super().fit(X, y)
+
+    expected = covey.CRS(3, similarity=product).fit(NUMBERS, SIGNS)
+    found = covey.Sharpened(Asking(3, similarity=difference), random_state=0).fit(NUMBERS, SIGNS).selector_
+    assert found.other_.sample_indices_.tolist() == expected.sample_indices_.tolist()
+    assert found.other_.n_evaluations_ == expected.n_evaluations_
+    assert (
+        found.fit(NUMBERS, SIGNS).n_evaluations_
+        == covey.CRS(3, similarity=difference).fit(NUMBERS, SIGNS).n_evaluations_
+    )
 
 
 @pytest.mark.parametrize("inner", INNER)

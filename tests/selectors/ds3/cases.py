@@ -1,10 +1,13 @@
-"""Arguments of the compiled loops of DS3, for the tests of all compiled loops."""
+"""Problems of DS3, and arguments of its compiled loops, for the tests of all compiled loops."""
 
 import numpy as np
 
+from covey.selectors import ds3
 from covey.selectors.ds3 import admm, facility
+from tests.forms import similarity_matrix
 
 rng = np.random.default_rng(0)
+ALPHAS, BUDGETS = (1, 0.5, 0.2, 0.05), (1, 3, 5)
 
 
 def cost_case():
@@ -45,3 +48,28 @@ def lift_case():
     v = rng.integers(0, 9, 12).astype(float)
     squares = admm.lower(costs, weights, v)
     return costs, weights, v, squares
+
+
+def random_costs(n, seed, symmetric=False):
+    costs = 1 - similarity_matrix(n, np.random.default_rng(seed), symmetric)
+    return (costs / max(costs.max(), 1e-300)).astype(np.float32)
+
+
+def nobody(n):
+    return np.full(n, np.inf)
+
+
+def once(n):
+    """Every object stands for itself only."""
+    return np.ones(n, dtype=np.int64)
+
+
+def largest_lambda(costs, p):
+    return ds3.largest_lambda(costs, p, once(len(costs)))
+
+
+def two_norm(costs, price, tol=1e-3, max_iter=3000, multiplicity=None):
+    """The solution for p = 2 of costs that are weighed by the multiplicity already."""
+    radii = np.sqrt(once(len(costs)) if multiplicity is None else multiplicity)
+    columns = np.ascontiguousarray((costs / radii).T.astype(np.float32))
+    return admm.solve(columns, np.full(len(costs), price), radii, tol, max_iter)

@@ -310,7 +310,7 @@ def test_what_cannot_be_done_on_a_cluster_is_refused_before_the_work(run, parts)
     for data, message in {
         ("iris.csv",): "only Parquet files can be read by --dask",
         ("-",): "only Parquet files can be read by --dask",
-        ("part-0.parquet", "iris.csv"): "got iris.csv",
+        ("part-0.parquet", "iris.csv"): "must have the same format, got part-0.parquet (parquet) and iris.csv (csv)",
     }.items():
         code, _, err = run("select", *data, *nowhere, "-o", "few.csv")
         assert (code, message in one_line(err)) == (2, True)
@@ -341,9 +341,9 @@ def test_several_files_and_options_for_dask_are_refused_where_they_make_no_sense
 
 
 def test_a_damaged_part_and_a_scheduler_that_does_not_answer_are_named(run, parts, monkeypatch):
-    from covey.cli.select import on_dask
+    from covey.cli.select import dask_fit
 
-    monkeypatch.setattr(on_dask, "PATIENCE", "1s")
+    monkeypatch.setattr(dask_fit, "PATIENCE", "1s")
     for where, why in {"tcp://127.0.0.1:1": "Timed out", "somewhere": "missing port", "x://a:1": "unknown"}.items():
         code, _, err = run("select", *parts, "--dask", where, "-o", "few.csv")
         assert code == 1
@@ -351,7 +351,7 @@ def test_a_damaged_part_and_a_scheduler_that_does_not_answer_are_named(run, part
         assert why in err
     Path(parts[1]).write_bytes(Path(parts[1]).read_bytes()[:-9])
     code, _, err = run("select", *parts, "--dask", "tcp://127.0.0.1:1", "-o", "few.csv")
-    assert (code, "part-1.parquet is no Parquet file, or damaged" in one_line(err)) == (1, True)
+    assert (code, "part-1.parquet is not a Parquet file, or damaged" in one_line(err)) == (1, True)
 
 
 def test_a_part_that_a_worker_does_not_find_is_named(parts):
@@ -369,7 +369,7 @@ def test_a_part_that_was_replaced_meanwhile_is_refused(parts):
 
 
 def test_the_driver_reads_no_row_but_the_first_of_one_part(run, parts, address, monkeypatch):
-    monkeypatch.setattr(files_parts.Part, "read", lambda *_: pytest.fail("the driver reads a part"))
+    monkeypatch.setattr(files_parts.RowGroupPart, "read", lambda *_: pytest.fail("the driver reads a part"))
     assert run("select", *parts, "--dask", address, "-l", "species", "--scale", "-o", "few.csv")[0] == 0
 
 

@@ -1,4 +1,4 @@
-"""The constraints of `covey select`: which rows must be selected, and how much each row counts."""
+"""What a user asks of one fit beside the options of the selector: rows to include, and how much each row counts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.cli.errors import MisuseError
 from covey.cli.files.block import Block
 from covey.cli.files.columns import column_of, has_column, numbers_of, require_columns
 from covey.cli.files.formats import SUFFIXES, format_of
 from covey.cli.files.input import ReadOptions, open_input
 from covey.cli.files.reading import read
-from covey.cli.objects.load import Loaded
+from covey.cli.objects.load import LabelledObjects
 from covey.cli.select.options import SelectOptions
-from covey.storage.errors import naming
+from covey.runtime.file_errors import format_errors_of
 from covey.storage.text import undecodable
 
 ROW = "covey_row"
@@ -32,20 +31,18 @@ def columns_aside(options: SelectOptions) -> list[str]:
     return [name for name in (options.include, options.weight) if name is not None]
 
 
-def constraints_of(options: SelectOptions, loaded: Loaded) -> dict[str, Any]:
+def request_of(options: SelectOptions, loaded: LabelledObjects) -> dict[str, Any]:
     """Return the arguments `include` and `sample_weight` of a fit, if the user asks for them."""
-    constraints: dict[str, Any] = {}
+    request: dict[str, Any] = {}
     if options.include is not None:
-        constraints["include"] = _included(options.include, loaded)
+        request["include"] = _included(options.include, loaded)
     if options.weight is not None:
-        constraints["sample_weight"] = _weights(options.weight, loaded.block)
-    return constraints
+        request["sample_weight"] = _weights(options.weight, loaded.block)
+    return request
 
 
 def _weights(column: str, block: Block) -> NDArray[np.float64]:
     """Return how much each row counts."""
-    if block.frame is None:
-        raise MisuseError(f"--weight is for columns with names, and {block.path} has none; leave it out.")
     require_columns(block.frame, [column], block.path)
     weights = numbers_of(block, [column])[column].to_numpy()
     if (weights < 0).any():
@@ -54,7 +51,7 @@ def _weights(column: str, block: Block) -> NDArray[np.float64]:
     return np.asarray(weights)
 
 
-def _included(include: str, loaded: Loaded) -> NDArray[np.intp]:
+def _included(include: str, loaded: LabelledObjects) -> NDArray[np.intp]:
     """Return the rows that must be selected, in ascending order."""
     block = loaded.block
     if block.frame is not None and has_column(block.frame, include):
@@ -83,7 +80,7 @@ def _marked(column: str, block: Block) -> NDArray[np.intp]:
     return np.flatnonzero(values.isin(MARKED))
 
 
-def _listed(path: str, loaded: Loaded) -> NDArray[np.intp]:
+def _listed(path: str, loaded: LabelledObjects) -> NDArray[np.intp]:
     """Return the rows that a file lists: a table that has their names or numbers in a column, or lines of them."""
     names, id_column = loaded.names, loaded.recipe.settings.id
     if any(suffix in SUFFIXES for suffix in Path(path).suffixes) and format_of(path).traits.is_table:
@@ -104,7 +101,7 @@ def _lines(path: str) -> dict[int, str]:
     """Return the lines of a file that are not empty, by their numbers from 1."""
     lines: dict[int, str] = {}
     number = 0
-    with naming(path), open_input(path, ReadOptions(None, None, 1)) as (file, _):
+    with format_errors_of(path), open_input(path, ReadOptions(None, None, 1)) as (file, _):
         try:
             for number, line in enumerate(file, start=1):
                 if line.strip():

@@ -10,41 +10,41 @@ import logging
 import scipy.sparse as sp
 
 import covey
-from covey.cli.errors import about
+from covey.cli.errors import object_errors_of
 from covey.cli.files.formats import has_names
-from covey.cli.objects.load import Loaded, load
+from covey.cli.objects.load import LabelledObjects, load
 from covey.cli.select.clusters import warn_of_strangers, with_clusters
-from covey.cli.select.constraints import columns_aside, constraints_of
 from covey.cli.select.options import SelectOptions
-from covey.cli.select.output import Result
+from covey.cli.select.output import SelectResult
 from covey.cli.select.pairs import load_pairs
+from covey.cli.select.request import columns_aside, request_of
 from covey.cli.select.selector import rejection_of, selector_of
 from covey.runtime.wording import several, some_of
 
 logger = logging.getLogger("covey")
 
 
-def load_and_fit(options: SelectOptions) -> Result:
+def load_and_fit(options: SelectOptions) -> SelectResult:
     """Return what is selected of the rows that the options name."""
     with options.threads():
         loaded = load_pairs(options) if options.pairs else _load(options)
-    constraints = constraints_of(options, loaded)
+    request = request_of(options, loaded)
     if options.n_clusters is not None:
         loaded = with_clusters(options, loaded)
     labels = set(loaded.labels)
     if options.show is not None and options.show not in labels:
         raise ValueError(f"--show must be one of {some_of(sorted(labels))}, got {options.show!r}.")
     classifier = covey.NearestPrototypeClassifier(selector_of(options, loaded), **rejection_of(options, labels))
-    with about(options.files[0]):
-        fitted = classifier.fit(loaded.objects, loaded.labels, **constraints)
+    with object_errors_of(options.files[0]):
+        fitted = classifier.fit(loaded.objects, loaded.labels, **request)
     selector = fitted.selector_
     if options.n_clusters is not None:
         warn_of_strangers(selector, loaded)
     remarks = _of_checkpoint(selector.checkpoint_) if hasattr(selector, "checkpoint_") else []
-    return Result(fitted, loaded.recipe, loaded.block.take(selector.sample_indices_), loaded, remarks)
+    return SelectResult(fitted, loaded.recipe, loaded.block.take(selector.sample_indices_), loaded, remarks)
 
 
-def _load(options: SelectOptions) -> Loaded:
+def _load(options: SelectOptions) -> LabelledObjects:
     """Read the labelled objects; say what of them cannot be written before the work begins."""
     loaded = load(options, verbose=options.verbose, aside=columns_aside(options))
     if sp.issparse(loaded.block.matrix) and has_names(options.out, options.out_form):

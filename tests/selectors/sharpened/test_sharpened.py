@@ -13,7 +13,7 @@ from covey.graph import by_group, exact
 from covey.runtime import executor
 from covey.selectors.sharpened import search
 from covey.similarity.calls import pool
-from tests.selectors.sharpening import ENGINES, INNER, check_prototypes, overlapping, state, table
+from tests.selectors.sharpened.cases import ENGINES, INNER, check_prototypes, overlapping, state, table
 
 
 @pytest.mark.parametrize("margins", ["exact", "listed"])

@@ -1,13 +1,13 @@
 """`covey select` on a Dask cluster.
 
-Workers read the parts of a table themselves. This process reads their metadata, the first rows to warn about, and in
-the end the selected rows. What has to be known of all rows comes from the workers, a few numbers from each part: which
-columns hold numbers, the range of each column, and in how many texts each word occurs.
+Workers read the parts of a table themselves, by the functions of `dask_worker.py`. This process reads their metadata,
+the first rows to warn about, and in the end the selected rows. What has to be known of all rows comes from the workers,
+a few numbers from each part: which columns hold numbers, the range of each column, and in how many texts each word
+occurs.
 """
 
 import logging
 import re
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,16 +22,17 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from covey.cli.files.block import Block
-from covey.cli.files.columns import Evidence, evidence_of, sums_of
-from covey.cli.files.parquet import Part, joined, parts_of
+from covey.cli.files.columns import Evidence
+from covey.cli.files.parquet import RowGroupPart, joined, parts_of
 from covey.cli.files.reading import blocks
-from covey.cli.objects.infer import choose, similarity_of
+from covey.cli.objects.infer import infer_recipe, similarity_of
 from covey.cli.objects.lint import warn_of_labels
 from covey.cli.objects.load import labels_of
 from covey.cli.objects.recipe import Recipe
 from covey.cli.options import Missing, Source
+from covey.cli.select import dask_tasks
 from covey.cli.select.options import LOCAL, SelectOptions
-from covey.cli.select.output import Result
+from covey.cli.select.output import SelectResult
 from covey.cli.select.selector import rejection_of
 from covey.cli.similarity_option import function_of, is_in_file, module_of
 from covey.dask.classifier import NearestPrototypeClassifier
@@ -48,14 +49,14 @@ PART_OF_X = re.compile(r"In part (\d+) of [Xy], whose rows are counted from 0 he
 """How the messages of `covey.dask` begin that are about one part."""
 
 
-def load_and_fit(options: SelectOptions) -> Result:
+def load_and_fit(options: SelectOptions) -> SelectResult:
     """Return what is selected of the rows that the options name."""
     require("distributed", "dask")
     function_of(similarity_of(options))  # refuses a function that there is not; local workers then find its module
     parameters = options.crs_parameters() | {"verbose": options.verbose, "checkpoint": options.checkpoint}
     if options.shard_size is not None:
         parameters["shard_size"] = options.shard_size
-    parts = parts_of(options.files, options.form)
+    parts = parts_of(options.files)
     with connected(str(options.dask), options.n_jobs) as client:
         table = PartedTable(client, parts, verbose=options.verbose)
         recipe = table.recipe(options)
@@ -72,7 +73,7 @@ def load_and_fit(options: SelectOptions) -> Result:
             "more were repeated, because workers were lost": fitted.selector_.n_repeated_evaluations_,
         }
         remarks = [f"{count:,} {what}." for what, count in counts.items() if count]
-        return Result(fitted.to_local(), recipe, rows, remarks=remarks)
+        return SelectResult(fitted.to_local(), recipe, rows, remarks=remarks)
 
 
 @contextmanager
@@ -99,7 +100,7 @@ def _local_client(n_jobs: int) -> Any:
         dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
     )
-    client.run(_ignore_interrupts)
+    client.run(dask_tasks.ignore_interrupts)
     return client
 
 
@@ -139,12 +140,12 @@ class PartedTable:
     Attributes
     ----------
     client : distributed.Client
-    parts : list of Part
+    parts : list of RowGroupPart
     verbose : bool
     """
 
     client: Any
-    parts: Sequence[Part]
+    parts: Sequence[RowGroupPart]
     verbose: bool
 
     def recipe(self, source: Source) -> Recipe:
@@ -152,29 +153,29 @@ class PartedTable:
         first = next(blocks(self.parts[0].path, source.form, dialect=source.dialect))
 
         def survey(names: Sequence[str]) -> dict[str, Evidence]:
-            evidence = self._from_all("looking for numbers", _evidence, list(names))
+            evidence = self._from_all("looking for numbers", dask_tasks.evidence, list(names))
             return {name: reduce(add, (part[name] for part in evidence)) for name in names}
 
-        recipe = choose(first, source, survey)
+        recipe = infer_recipe(first, source, survey)
         if source.missing is Missing.mean:
-            recipe = recipe.with_means(sum(self._from_all("taking means", _sums, recipe)))
+            recipe = recipe.with_means(sum(self._from_all("taking means", dask_tasks.sums, recipe)))
         warn_of_labels(labels_of(first, recipe))
         recipe.warn(recipe.objects(first), asked_for=source.feature_names, scaled=source.scale)
         if not recipe.must_learn(scale=source.scale):
             return recipe
-        return recipe.learn_from(self._from_all("learning from all rows", _facts, recipe))
+        return recipe.learn_from(self._from_all("learning from all rows", dask_tasks.facts, recipe))
 
     def labels(self, recipe: Recipe) -> Counter[str]:
         """Return how many rows have each label."""
-        return sum(self._from_all("counting labels", _counted_labels, recipe), Counter())
+        return sum(self._from_all("counting labels", dask_tasks.counted_labels, recipe), Counter())
 
     def fit(self, recipe: Recipe, parameters: dict[str, Any], rejection: dict[str, Any]) -> Any:
         """Return a fitted `covey.dask.NearestPrototypeClassifier`."""
         delayed = require("dask", "dask").delayed
         self._send(recipe.settings.similarity)
         shared = delayed(recipe, pure=False, traverse=False)  # it travels once, and may hold many words
-        X = [delayed(_objects, pure=False)(part, shared) for part in self.parts]
-        y = [delayed(_labels, pure=False)(part, shared) for part in self.parts]
+        X = [delayed(dask_tasks.objects, pure=False)(part, shared) for part in self.parts]
+        y = [delayed(dask_tasks.labels, pure=False)(part, shared) for part in self.parts]
         selector = CRS(similarity=recipe.function(), client=self.client, **parameters)
         try:
             return NearestPrototypeClassifier(selector, **rejection).fit(X, y)
@@ -193,7 +194,9 @@ class PartedTable:
         part_of = np.searchsorted(starts, rows, side="right") - 1
         used = np.unique(part_of).tolist()
         with Engine(self.client, "reading", shown=self.verbose) as engine:
-            tasks = [engine.submit("take", _take, self.parts[at], rows[part_of == at] - starts[at]) for at in used]
+            tasks = [
+                engine.submit("take", dask_tasks.take, self.parts[at], rows[part_of == at] - starts[at]) for at in used
+            ]
             frame = joined(engine.gather("fetching the selected rows", tasks))
         order = np.argsort(part_of, kind="stable")  # the frame is in this order of the rows
         return Block(self.parts[0].path, frame=frame.iloc[np.argsort(order)], numbers=rows)
@@ -220,41 +223,3 @@ def check_refinable(sizes: Counter[str], shard_size: int | None) -> None:
             f"--refine needs each cluster in one piece, but {label!r} has {size} rows; leave it out, or pass a "
             f"--shard-size of at least {size}."
         )
-
-
-# What follows runs on workers.
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which reaches all processes of a terminal, to the process that has started the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _evidence(part: Part, names: list[str]) -> dict[str, Evidence]:
-    return evidence_of(part.read(names).frame, names)
-
-
-def _sums(part: Part, recipe: Recipe) -> NDArray[np.float64]:
-    numbers = recipe.settings.numbers
-    return sums_of(part.read(numbers), numbers)
-
-
-def _facts(part: Part, recipe: Recipe) -> Any:
-    return recipe.facts(_objects(part, recipe))
-
-
-def _objects(part: Part, recipe: Recipe) -> Any:
-    return recipe.objects(part.read(recipe.columns))
-
-
-def _labels(part: Part, recipe: Recipe) -> NDArray[Any]:
-    label = recipe.settings.label
-    return labels_of(part.read(recipe.columns[:1] if label is None else [label]), recipe)
-
-
-def _counted_labels(part: Part, recipe: Recipe) -> Counter[str]:
-    return Counter(_labels(part, recipe).tolist())
-
-
-def _take(part: Part, rows: NDArray[np.intp]) -> Any:
-    return part.read().frame.iloc[rows]

@@ -13,7 +13,7 @@ import covey
 from covey.similarity.calls import pool
 from covey.similarity.calls.spot_check import CHECKED_AGAIN, CHECKED_PAIRS
 from tests.forms import COSINES, Counted
-from tests.selectors.sharpening import ENGINES, INNER, X, check_prototypes, check_sizes, overlapping, table
+from tests.selectors.sharpened.cases import ENGINES, INNER, X, check_prototypes, check_sizes, overlapping, table
 
 CALLABLES = {
     "symmetric": (True, None, None),
