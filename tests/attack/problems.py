@@ -3,14 +3,17 @@
 import math
 import warnings
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
 
 import covey
+from covey.graph import groups
 from tests import reference
 from tests.attack._outcomes import FaultError, tally
 from tests.attack._problem import draw, table
+from tests.forms import space_of
 
 MARGIN = 1e-9
 """Sums nearer to each other than this, relatively, may come in either order unless they are equal on paper."""
@@ -47,10 +50,12 @@ def graph(rng):
     """Lists hold the true neighbors in the total order; approximate ones hold true similarities in that order."""
     problem = draw(rng)
     k = int(rng.integers(1, problem.n + 3))
-    method = str(rng.choice(["exact", "auto", "nn-descent"]))
+    screened = space_of(problem.objects, problem.similarity).screened
+    method = str(rng.choice(["exact", "auto", "nn-descent", *["groups"] * screened]))
     options = {"method": method, "random_state": int(rng.integers(100)), "n_jobs": [None, 2][rng.integers(2)]}
     example = f"neighbor_graph(X, {k}, similarity, **{options})", problem
-    found = covey.neighbor_graph(problem.objects, k, problem.similarity, **options)
+    with mock.patch.multiple(groups, LARGEST=int(rng.integers(2, 20)), MOST_PIVOTS=int(rng.integers(2, 9))):
+        found = covey.neighbor_graph(problem.objects, k, problem.similarity, **options)
     expected = reference.neighbors(problem.s, problem.n, k)
     if found.method == "exact":
         compare("neighbor_graph: its lists", found.indices, [[j for j, _ in row] for row in expected], *example)
@@ -60,10 +65,10 @@ def graph(rng):
         return
     for x, (others, similarities) in enumerate(zip(found.indices.tolist(), found.similarities.tolist(), strict=True)):
         if x in others or len(set(others)) < min(k, problem.n - 1) or min(others) < 0:
-            raise FaultError("neighbor_graph: nn-descent lists an object twice or itself", *example, x, others)
+            raise FaultError(f"neighbor_graph: {method} lists an object twice or itself", *example, x, others)
         compare("neighbor_graph: similarities", similarities, [problem.s(x, r) for r in others], *example)
         if others != sorted(others, key=lambda r: (-problem.s(x, r), r)):
-            raise FaultError("neighbor_graph: nn-descent does not list in order", *example, x, others)
+            raise FaultError(f"neighbor_graph: {method} does not list in order", *example, x, others)
 
 
 def recall(rng):

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import covey
-from covey.graph import descent, pair_memory
+from covey.graph import descent, groups, pair_memory
 from tests.determinism.cases import INPUTS, SELECTORS, first, labels
 
 BLOCKS = {
@@ -48,6 +48,9 @@ LARGE = {
     "forgotten pairs": {(descent, "MANY"): 100, (descent, "MANY_COSTLY"): 100, (pair_memory, "BITMAP_LIMIT"): 100},
 }
 """The numbers of objects from which on NN-Descent works in other ways, and lower ones for each way."""
+
+SMALL_GROUPS = {(groups, "LARGEST"): 30, (groups, "MOST_PIVOTS"): 6}
+"""Sizes of groups at which some hundred objects need many of them, and some are split."""
 
 LARGE_KINDS = ("float64", "csr", "bits", "callable")
 """One kind of input for each way in which NN-Descent scores pairs: by bounds, with hubs, by words of bits, by calls."""
@@ -100,10 +103,13 @@ def executor_share(n, size):
 def add_large_graphs(digests, kind, n, n_jobs):
     """Enter the digests of graphs that are made as for many objects, by lowering the numbers that decide about it."""
     X, similarity = INPUTS[kind](n)
-    for what, limits in LARGE.items():
+    ways = {what: ("nn-descent", limits) for what, limits in LARGE.items()}
+    if kind != "callable":
+        ways["groups"] = "groups", SMALL_GROUPS
+    for what, (method, limits) in ways.items():
         with lowered(limits):
-            graph = covey.neighbor_graph(X, 4, similarity, "nn-descent", random_state=0, n_jobs=n_jobs)
-            fitted = with_jobs(covey.CRS(4, graph="nn-descent", similarity=similarity, random_state=0), n_jobs).fit(X)
+            graph = covey.neighbor_graph(X, 4, similarity, method, random_state=0, n_jobs=n_jobs)
+            fitted = with_jobs(covey.CRS(4, graph=method, similarity=similarity, random_state=0), n_jobs).fit(X)
         found = [graph.indices, graph.similarities, graph.n_evaluations, graph.estimated_recall]
         digests[f"{kind}, {n}: graph with {what}"] = digest(found)
         digests[f"{kind}, {n}: CRS with {what}"] = digest(state(fitted))

@@ -147,6 +147,19 @@ def test_objects_that_resemble_no_pivot_are_divided_all_the_same(n_equal, small)
     assert (graph.similarities >= truth.similarities[:, -1:]).mean() >= 0.9
 
 
+def test_objects_that_share_no_group_with_enough_others_get_their_nearest_all_the_same(small, monkeypatch):
+    """Without meetings of neighbors, and with rounds of tiny groups, most lists would stay short."""
+    monkeypatch.setattr(groups, "LARGEST", 4)
+    monkeypatch.setattr(groups, "MOST_MEETINGS", 0)
+    monkeypatch.setattr(groups, "MOST_ROUNDS", 1)
+    X = blobs(200)
+    with pytest.warns(ConvergenceWarning):
+        graph = covey.neighbor_graph(X, 12, "cosine", "groups", random_state=0)
+    truth = covey.neighbor_graph(X, 12, "cosine", "exact")
+    assert (graph.indices >= 0).all()
+    assert (graph.indices == truth.indices).all(axis=1).mean() > 0.5
+
+
 def test_a_similarity_without_products_is_refused():
     with pytest.raises(ValueError, match=r"^method 'groups' needs a similarity that matrix products estimate"):
         covey.neighbor_graph(["a", "b"] * 50, K, lambda a, b: float(a == b), "groups")
