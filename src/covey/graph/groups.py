@@ -24,14 +24,14 @@ import threading
 import numpy as np
 from numba import njit
 
-from covey.arrays import Floats, Indices
+from covey.arrays import Floats, Indices, Integers
 from covey.graph.candidates import invert
 from covey.graph.descent import SMALLEST_LIST, Descent, warn_of_missed
 from covey.graph.evaluator import Evaluator
 from covey.graph.exact import best_of_rows, nearest, nearest_others
 from covey.graph.lists import NeighborLists
 from covey.graph.pair_memory import ForgottenPairs
-from covey.graph.recall import Recall, SampledNeighbors
+from covey.graph.recall import SAMPLE, Recall, SampledNeighbors
 from covey.similarity.space import ScoredPairs, Space
 
 MEMBERSHIPS = 4
@@ -60,6 +60,10 @@ SETTLED = 0.02
 
 MOST_MEETINGS = 4
 """How often neighbors of neighbors meet at most between two rounds of groups."""
+
+SHARE_OF_GROUPS = 0.65
+"""The share of its time that a round spends in groups, and not in meetings. Progress bars go by it, because meetings
+take few evaluations and much time."""
 
 MOST_ROUNDS = 4
 """The most rounds. The work is so bounded by a multiple of the first pass."""
@@ -119,6 +123,7 @@ class _Search:
         nearest_pivots = nearest(self.space.between(None, pivots), min(MEMBERSHIPS, n_pivots)).indices
         starts, members = np.zeros(n + 1, dtype=np.int64), np.empty(nearest_pivots.size, dtype=np.int32)
         invert(nearest_pivots, starts, members)
+        self._expect(np.diff(starts[: n_pivots + 1]))
         seed = int(rng.integers(1 << 62))
 
         def meet(number: int) -> None:
@@ -132,6 +137,12 @@ class _Search:
         largest_first = np.argsort(-np.diff(starts[: n_pivots + 1]), kind="stable")  # threads end at about one time
         self.space.executor.run(meet, largest_first.tolist(), products=True)
         self.n_rounds += 1
+
+    def _expect(self, sizes: Integers) -> None:
+        """Say how many evaluations there will be after a round of groups of these sizes, and the meetings after it."""
+        small = np.minimum(sizes, FULL * self._largest)
+        in_groups = int((sizes * small / 2).sum()) + SAMPLE * self.space.n_left
+        self.space.expect(int((self.space.n_evaluations + in_groups) / SHARE_OF_GROUPS))
 
     def _split(self, members: Indices, rng: np.random.Generator) -> list[Indices]:
         """Return the parts of a group that are small enough."""

@@ -108,6 +108,8 @@ class Space(ABC):
         How many columns the objects have, if they are rows; each takes its part in the time of a product.
     exact_up_to : int
         Up to this number of objects, scoring all pairs is about as fast as NN-Descent, which scores few of them.
+    is_part : bool
+        Whether this is a part of another space, which counts its evaluations (`among`, `between`).
     run : Run
         What happens if the similarity fails for a pair.
     evaluations : Evaluations
@@ -120,6 +122,7 @@ class Space(ABC):
     hubs = False
     width = 0
     exact_up_to = 0
+    is_part = False
 
     def __init__(
         self,
@@ -148,8 +151,12 @@ class Space(ABC):
         return self.evaluations.n_expected
 
     def expect(self, n: int) -> None:
-        """Say how many similarities will have been computed in the end. A progress bar shows it."""
-        self.evaluations.n_expected = n
+        """Say how many similarities will have been computed in the end. A progress bar shows it.
+
+        A part of a space leaves that to the whole.
+        """
+        if not self.is_part:
+            self.evaluations.n_expected = n
 
     def score(self, i: Indices, j: Indices, *, counted: bool = True) -> Floats:
         """Return the similarities s(left[i[t]], right[j[t]]).

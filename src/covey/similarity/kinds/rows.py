@@ -289,7 +289,7 @@ class RowSpace(Space):
         part._left = part._right = self._left.take(members)
         part._left_terms = part._right_terms = self._left_terms[members]
         part.n_left = part.n_right = members.size
-        part._of_copies = None
+        part.is_part, part._of_copies = True, None
         return part
 
     def between(self, left: Indices | None, right: Indices | None) -> "RowSpace":
@@ -298,7 +298,7 @@ class RowSpace(Space):
             part._left, part._left_terms, part.n_left = self._left.take(left), self._left_terms[left], left.size
         if right is not None:
             part._right, part._right_terms, part.n_right = self._right.take(right), self._right_terms[right], right.size
-        part.symmetric, part._of_copies = False, None
+        part.symmetric, part.is_part, part._of_copies = False, True, None
         return part
 
     def with_itself(self) -> Floats:
