@@ -49,6 +49,9 @@ MOST_PIVOTS = 4096
 """The most pivots that all objects are compared with. Below some million objects, splitting is then rare, which loses
 neighbors: with 1024 pivots, a round found .79 of the neighbors of a million rows, and with 4096 .88."""
 
+AT_ONCE = 1 << 17
+"""How many objects look for their pivots at a time. It bounds the memory for what they have found so far."""
+
 MOST_PARTS = 200
 """The most parts into which a group is split at a time."""
 
@@ -120,7 +123,10 @@ class _Search:
         n = self.space.n_left
         n_pivots = int(np.clip(n * MEMBERSHIPS / (FULL * self._largest), 2, min(MOST_PIVOTS, n)))
         pivots = np.sort(rng.choice(n, n_pivots, replace=False)).astype(np.int32)
-        nearest_pivots = nearest(self.space.between(None, pivots), min(MEMBERSHIPS, n_pivots)).indices
+        nearest_pivots = np.empty((n, min(MEMBERSHIPS, n_pivots)), dtype=np.int32)
+        for start in range(0, n, AT_ONCE):
+            some = np.arange(start, min(start + AT_ONCE, n), dtype=np.int32)
+            nearest_pivots[some] = nearest(self.space.between(some, pivots), nearest_pivots.shape[1]).indices
         starts, members = np.zeros(n + 1, dtype=np.int64), np.empty(nearest_pivots.size, dtype=np.int32)
         invert(nearest_pivots, starts, members)
         self._expect(np.diff(starts[: n_pivots + 1]))
