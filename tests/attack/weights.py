@@ -21,8 +21,10 @@ from tests.attack.problems import (
     draw_threshold,
 )
 
-SCALES = [1, 1 / 8, 0.1, 3, 2.0**40, 1e-300, 2.0**-1070, 2.0**1018]
-"""What whole weights are multiplied by. The last two make the smallest floats, and sums beyond the largest."""
+SCALES = [1, 1 / 8, 0.1, 3, 2.0**40, 2.0**-498, 2.0**494]
+"""What whole weights are multiplied by. The last two lead to about the smallest and the largest that a fit takes."""
+EXTREME = [1e-300, 2.0**-1070, 2.0**1018]
+"""What they are multiplied by for a cover alone: they become the smallest floats, and their sums exceed the largest."""
 
 
 def attack(rng, n_cases):
@@ -53,7 +55,7 @@ def cover(rng):
     lists = [[(r, values[x, r].item()) for r in range(n) if stored[x, r] and r != x] for x in range(n)]
     options = {"gain": str(rng.choice(["similarity", "count"])), "on_orphan": str(rng.choice(["self", "outlier"]))}
     coverage, threshold = draw_coverage(rng), draw_threshold(rng, values)
-    weights, scale = draw_weights(rng, n), float(rng.choice(SCALES))
+    weights, scale = draw_weights(rng, n), float(rng.choice(SCALES + EXTREME))
     wishes = {"include": rng.permutation(n)[: int(rng.choice([0, 0, 1, 2]))].tolist()}
     if rng.random() < 0.5:
         wishes["size"] = max(int(rng.integers(1, n + 2)), len(wishes["include"]))
