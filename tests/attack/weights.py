@@ -21,8 +21,10 @@ from tests.attack.problems import (
     draw_threshold,
 )
 
-SCALES = [1, 1 / 8, 0.1, 3, 2.0**40, 1e-300, 2.0**-1070, 2.0**1018]
-"""What whole weights are multiplied by. The last two make the smallest floats, and sums beyond the largest."""
+SCALES = [1, 1 / 8, 0.1, 3, 2.0**40, 2.0**-498, 2.0**494]
+"""What whole weights are multiplied by. The last two lead to about the smallest and the largest that a fit takes."""
+EXTREME = [1e-300, 2.0**-1070, 2.0**1018]
+"""What they are multiplied by for a cover alone: they become the smallest floats, and their sums exceed the largest."""
 
 
 def attack(rng, n_cases):
@@ -53,7 +55,7 @@ def cover(rng):
     lists = [[(r, values[x, r].item()) for r in range(n) if stored[x, r] and r != x] for x in range(n)]
     options = {"gain": str(rng.choice(["similarity", "count"])), "on_orphan": str(rng.choice(["self", "outlier"]))}
     coverage, threshold = draw_coverage(rng), draw_threshold(rng, values)
-    weights, scale = draw_weights(rng, n), float(rng.choice(SCALES))
+    weights, scale = draw_weights(rng, n), float(rng.choice(SCALES + EXTREME))
     wishes = {"include": rng.permutation(n)[: int(rng.choice([0, 0, 1, 2]))].tolist()}
     if rng.random() < 0.5:
         wishes["size"] = max(int(rng.integers(1, n + 2)), len(wishes["include"]))
@@ -99,11 +101,7 @@ def crs(rng):
     example = f"{call(selector)}.fit(X, {y}, sample_weight={scale} * {weights.tolist()})", problem
     selector.fit(problem.objects, y, sample_weight=scale * weights)
     found = selector.prototypes_
-    if 1e-290 < scale < 1e290:
-        gains = {label: prototype.gains / scale for label, prototype in found.items()}
-    else:  # sums of such weights have few digits, or are beyond the largest float
-        plain = covey.CRS(**selector.get_params()).fit(problem.objects, y, sample_weight=weights)
-        gains = {label: prototype.gains for label, prototype in plain.prototypes_.items()}
+    gains = {label: prototype.gains / scale for label, prototype in found.items()}
     found = {label: replace(prototype, gains=gains[label]) for label, prototype in found.items()}
     wishes = {"options": options, "size": size, "weights": weights.tolist(), "example": example}
     check_wishes("CRS, weights", found, problem, y, k, **wishes)
