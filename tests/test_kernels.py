@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import covey
 from covey.coverage import cover, gains, refine, shards
-from covey.graph import by_group, pair_memory
+from covey.graph import by_group, groups, pair_memory
 from covey.graph import candidates as _candidates
 from covey.graph import exact as _exact
 from covey.graph import lists as _lists
@@ -212,6 +212,13 @@ def hurdle_case():
     return estimates, slack, groups, rng.permutation(9)[:6], hurdles, 3, *np.zeros((2, 300), dtype=np.int32)
 
 
+def best_case():
+    estimates, slack = rng.integers(0, 9, (6, 50)).astype(np.float32), rng.integers(0, 2, 6).astype(float)
+    estimates[rng.random((6, 50)) < 0.1] = -np.inf
+    hurdles = rng.choice([-np.inf, 0.0, 3.0, 5.0], 9)
+    return estimates, slack, rng.permutation(9)[:6], hurdles, 3, 16, *np.zeros((2, 300), dtype=np.int32)
+
+
 def pair_table():
     """A table of 64 slots with some keys in it, and what it stores for them."""
     table, stored = np.zeros(64, np.uint64), np.zeros(64)
@@ -341,6 +348,13 @@ CASES = {
         np.zeros(200, bool),
     ),
     _exact.clear_hurdles: hurdle_case,
+    _exact.find_best: best_case,
+    groups.drop_listed: lambda: (
+        filled_lists()[0],
+        rng.permutation(12)[:8].astype(np.int32),
+        rng.integers(0, 8, 40).astype(np.int32),
+        rng.integers(0, 8, 40).astype(np.int32),
+    ),
     _candidates.mix: lambda: (np.uint64(1234567), np.int32(5), np.int32(99)),
     _candidates.keep_smallest: lambda: (
         np.array([4, 5, 6, 0], np.int32),
