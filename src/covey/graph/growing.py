@@ -8,14 +8,14 @@ pages that are moved and not copied.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from covey.arrays import Floats, Indices
+from covey.arrays import Floats, Indices, Integers
 
 Places = NDArray[np.uint16]
 """Places within a side of a tile, of which there are at most 65 536."""
@@ -63,17 +63,24 @@ class GrowingEdges:
             place_edges(*part, cursors, self._objects, self._similarities)
         if not in_order:
             new = slice(int(starts[0]), size)
+            own_starts = _narrow(starts - starts[0])
             shape = (n_rows, self._starts.size - 1)
-            rows = sp.csr_array((self._similarities[new], self._objects[new], starts - starts[0]), shape=shape)
-            rows.sort_indices()  # in place, as these are views
+            rows = sp.csr_array((self._similarities[new], self._objects[new], own_starts), shape=shape)
+            rows.sort_indices()
+            self._objects[new], self._similarities[new] = rows.indices, rows.data  # SciPy has copied what was a view
         self._n_rows = last
 
     def finished(self) -> sp.csr_array:
-        """Return the CSR array of all rows, and give up the arrays."""
+        """Return the CSR array of all rows."""
         n = self._starts.size - 1
-        edges = sp.csr_array((self._similarities, self._objects, self._starts), shape=(n, n))
+        edges = sp.csr_array((self._similarities, self._objects, _narrow(self._starts)), shape=(n, n))
         edges.has_canonical_format = True
         return edges
+
+
+def _narrow(starts: Integers) -> NDArray[Any]:
+    """Return starts of rows as int32 where they fit. SciPy would copy all indices if the starts were wider than these."""
+    return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else starts
 
 
 @njit(cache=True, nogil=True)

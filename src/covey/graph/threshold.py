@@ -23,7 +23,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from covey.arrays import Floats, Indices, Integers
 from covey.graph.exact import TILE, n_pairs_of_tile, pairs_of_tile
 from covey.graph.growing import GrowingEdges, TilePairs, part_of, straight, turned
-from covey.runtime.executor import share_out
+from covey.runtime.executor import give_back_freed_blocks, share_out
 from covey.runtime.memory import check_fits
 from covey.runtime.parameters import RUNNING, is_number
 from covey.runtime.progress import progress
@@ -39,7 +39,7 @@ ROUNDING = 1e-12
 off by a share of 1e-16."""
 
 
-AT_ONCE = 64
+AT_ONCE = 32
 """At least how many tiles are searched before the edges of their rows are written. Threads wait for each other then, for
 half the time of a tile on average."""
 
@@ -149,7 +149,9 @@ def edges_above(space: Space, threshold: float, scored: ScoredPairs | None = Non
         scored = _sample(space, scored, counted=hurdle is None)
         _check_memory(space.n_left, scored, threshold)
     # Where tiles are screened, all pairs are looked at, and none is left out.
-    return _Search(space, threshold, hurdle, scored if hurdle is None else None).edges()
+    edges = _Search(space, threshold, hurdle, scored if hurdle is None else None).edges()
+    give_back_freed_blocks()
+    return edges
 
 
 def _sample(space: Space, scored: ScoredPairs | None, *, counted: bool) -> ScoredPairs:
