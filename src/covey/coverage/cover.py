@@ -39,7 +39,7 @@ from covey.coverage.gains import (
     weights_of,
 )
 from covey.coverage.queue import N_BUCKETS, bucket_of, enter, open_bucket, queue_of, sink, without_top
-from covey.coverage.refine import STEPS, improve
+from covey.coverage.refine import MOST_STEPS, STEPS, improve
 from covey.graph.graph import NeighborGraph
 from covey.runtime.interruptible import in_steps, stop_if_abandoned
 from covey.runtime.parameters import is_whole
@@ -297,7 +297,7 @@ def refined(picked: Picked, adjacency: Adjacency, weights: Weights, goal: Goal) 
         picked.indices,
         n_fixed=goal.first.size,
         n_required=n_required,
-        n_steps=STEPS * n,
+        n_steps=min(STEPS * n, MOST_STEPS),
     )
     may_cover = np.zeros(n, dtype=bool)
     may_cover[representatives] = True
