@@ -435,7 +435,7 @@ CASES = {
         np.zeros(case.coverers.size),
     ),
     edges.count_covered: lambda: (*kept_edges()[:3], 3, 30, np.zeros(40, np.int64)),
-    edges.list_covered: lambda: (*(case := kept_edges())[:3], 3, 9, np.arange(40) * 9, np.zeros(400, np.int32)),
+    edges.list_covered: lambda: (*kept_edges()[:3], 3, 9, np.arange(40) * 9, np.zeros(400, np.int32)),
     edges.find_similarities: lambda: (*kept_edges(), *rng.integers(0, 40, (2, 30)), np.zeros(30)),
     gains.edge_weight: lambda: (rng.integers(-1, 4) / 4, rng.integers(3), scale_case()),
     gains.add_similarities: lambda: (kept_edges(), rng.integers(0, 3, 40), bool(rng.integers(2)), 3, 30, np.zeros(40)),
@@ -472,7 +472,12 @@ CASES = {
     **BIT_CASES,
 }
 
-ROUNDED = {admm.advance, primal_dual.step_x, primal_dual.step_u, *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__)}
+ROUNDED = {
+    admm.advance,
+    primal_dual.step_x,
+    primal_dual.step_u,
+    *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__),
+}
 """Kernels that add rounded numbers in whatever order the compiler chooses, or take exponentials, which the compiler and
 NumPy round differently; the others add exact ones here."""
 

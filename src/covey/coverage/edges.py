@@ -3,15 +3,14 @@
 An object r covers x if x lists r as a neighbor and the threshold does not cut this edge. The edges of x lead to its
 coverers. Read backwards, they lead from r to the objects that r covers.
 
-Graphs are large, so that edges are views of the graph where they can be. The neighbors of an object stand best first, so
-that those that a threshold leaves are the first ones, and a threshold that no edge of a matrix falls below changes
-nothing. Only other edges are copied. What is added is one number for each edge: the list of covered objects.
+Graphs are large, so that edges are views of the graph where they can be. The neighbors of an object stand best first:
+those that a threshold leaves are the first ones. A threshold that cuts no edge of a matrix changes nothing. Only other
+edges are copied. What is added is one number for each edge: the list of covered objects.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
@@ -80,7 +79,7 @@ def _checked(threshold: Any) -> Any:
 
 
 def _kept(edges: Edges, threshold: float, *, loops: bool) -> Edges:
-    """Return the edges that lead to an object, and reach the threshold; those to the object itself only with `loops`."""
+    """Return the edges that lead to an object and reach the threshold; those to the object itself only with `loops`."""
     n, in_front = edges.starts.size, True
     degrees = np.empty(n, dtype=np.int64)
 

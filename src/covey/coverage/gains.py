@@ -55,10 +55,10 @@ WEIGHT_BITS = 52
 
 
 class EdgeScale(NamedTuple):
-    """What an edge adds to a gain: the factor of the covered object, if it is `counted`, or else this factor times their
-    similarity, in units of which a similarity of 1 has so many.
+    """What an edge adds to a gain.
 
-    An object with a factor adds at least `least` units.
+    If edges are `counted`, it is the factor of the covered object; or else this factor times their similarity, which
+    has `unit` units if it is 1. An object with a factor above 0 adds at least `least` units.
     """
 
     counted: bool

@@ -1,8 +1,9 @@
 """Multipliers for the lower bound of a large cover, by a method that only goes through the edges again and again.
 
 `lower_bound.py` states the linear program: x says how much of each object is chosen, y how much it counts as covered,
-and u_j, the multiplier of object j, what covering it is worth. This is the primal-dual hybrid gradient method (Chambolle
-and Pock, 2011), with the steps of Pock and Chambolle (2011), and with restarts as in PDLP (Applegate et al., 2021):
+and u_j, the multiplier of object j, what covering it is worth. This is the primal-dual hybrid gradient method of
+Chambolle and Pock (2011), with the steps of Pock and Chambolle (2011), and with restarts as in PDLP (Applegate et al.,
+2021):
 
 1. Move x and y against their gradients. Cut x to [0, 1]; make y the nearest one in [0, 1] of which enough is covered.
 2. Move u along the gradient at 2 * new - old of x and y, and cut it to at least 0.

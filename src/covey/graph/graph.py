@@ -278,7 +278,9 @@ def check_graph(matrix: Any, from_distance: str | None = None) -> sp.csr_array:
         raise ValueError(f"graph must be a square matrix, one row for each object, got shape {csr.shape}.")
     if csr.shape[0] == 0:
         raise ValueError("graph must hold at least one object, got an empty matrix.")
-    lowest, highest = (csr.data.min(initial=0), csr.data.max(initial=0)) if csr.data.dtype.kind in "fiub" else (np.nan,) * 2
+    lowest, highest = (
+        (csr.data.min(initial=0), csr.data.max(initial=0)) if csr.data.dtype.kind in "fiub" else (np.nan,) * 2
+    )
     if not (np.isfinite(lowest) and np.isfinite(highest)):
         raise ValueError("graph must store finite real numbers, got NaN, infinity or another type.")
     if from_distance is None and max(abs(float(lowest)), abs(float(highest))) >= LARGEST:

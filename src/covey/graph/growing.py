@@ -79,7 +79,7 @@ class GrowingEdges:
 
 
 def _narrow(starts: Integers) -> NDArray[Any]:
-    """Return starts of rows as int32 where they fit. SciPy would copy all indices if the starts were wider than these."""
+    """Return starts of rows as int32 where they fit. SciPy would copy all indices if the starts were wider."""
     return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else starts
 
 
@@ -107,4 +107,3 @@ def turned(pairs: TilePairs, first: int) -> Part:
 def straight(pairs: TilePairs, first: int) -> Part:
     """Return the edges from the rows of a tile to its columns, whose numbers begin with `first`."""
     return Part(pairs.rows, pairs.columns, pairs.similarities, first)
-

@@ -8,8 +8,9 @@
 5. When all tiles of a block of rows are searched, write their edges into the final CSR array (`growing.py`).
 
 All pairs are looked at, so the edges are complete: an object that is not linked to another one is less similar to it
-than the threshold. Memory grows with the number of edges, which a low threshold makes large. So this number is estimated
-from random pairs before the search begins, and a graph that cannot fit into the memory of the machine is refused.
+than the threshold. Memory grows with the number of edges, which a low threshold makes large. So this number is
+estimated from random pairs before the search begins, and a graph that cannot fit into the memory of the machine is
+refused.
 """
 
 import math
@@ -40,17 +41,16 @@ off by a share of 1e-16."""
 
 
 AT_ONCE = 32
-"""At least how many tiles are searched before the edges of their rows are written. Threads wait for each other then, for
-half the time of a tile on average."""
+"""At least how many tiles are searched before the edges of their rows are written. Threads wait for each other then,
+for half the time of a tile on average."""
 
 FEW_PAIRS = 1 << 24
 """Up to this number of pairs, which is that of 5 800 objects, a graph is made without an estimate of its edges. If all
 pairs were edges, it would take .7 GB."""
 
 SAMPLED = 1 << 18
-"""From how many random pairs the number of edges is estimated. Edges that fill 24 GiB are 1 of 780 pairs of a million
-objects, and 1 of 7.8 of 100 000. So of these pairs at least 336 would be edges, and the estimate has a standard error of
-at most 6 %."""
+"""From how many random pairs the number of edges is estimated. Edges that take 24 GiB are 1 of 780 pairs of a million
+objects. So of these pairs 336 would be edges, which gives a standard error of 6 %; fewer objects have a smaller one."""
 
 BYTES_AN_EDGE = 20
 """How many bytes a stored edge takes at most until a cover of the graph is found (`benchmarks/coverage.py`). The graph
@@ -198,7 +198,7 @@ class _Search:
         known = self._known_edges()
         at = 0
         while at < n:
-            first, tiles = at, []
+            first, tiles = at, list[tuple[int, int]]()
             while at < n and len(tiles) < AT_ONCE:
                 tiles += [(at, column) for column in range(at if self.space.symmetric else 0, n)]
                 at += 1
@@ -249,8 +249,8 @@ class _Search:
             i, j = self._screened(rows, columns, self.hurdle)
             similarities = self.space.score(i, j, counted=False)
         reaching = similarities >= self.threshold
-        i, j = (i[reaching] - rows.start).astype(np.uint16), (j[reaching] - columns.start).astype(np.uint16)
-        return TilePairs(i, j, similarities[reaching])
+        row_places, column_places = i[reaching] - rows.start, j[reaching] - columns.start
+        return TilePairs(row_places.astype(np.uint16), column_places.astype(np.uint16), similarities[reaching])
 
     def _new(self, tile: tuple[int, int], rows: slice, columns: slice) -> NDArray[np.bool_]:
         """Return which places of a tile hold pairs that are not scored yet."""

@@ -228,8 +228,8 @@ def keep_freed_blocks() -> None:
 def give_back_freed_blocks() -> None:
     """Let the C library give the memory of arrays that are freed back to the system, where it can.
 
-    It is what `keep_freed_blocks` has kept, and what lay between arrays that were in use for longer. After the threshold
-    graph of 15 000 objects with 25 million entries, which took 300 MB, this was another 150 MB.
+    It is what `keep_freed_blocks` has kept, and what lay between arrays that were in use for longer. After a threshold
+    graph of 15 000 objects, whose 25 million entries take 300 MB, this was up to 150 MB.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None  # musl has none
     if trim is not None:

@@ -376,7 +376,7 @@ def looks_like_distances(matrix: Any) -> bool:
         stored = slice(matrix.indptr[rows.start], matrix.indptr[rows.stop])
         row_of = np.repeat(np.arange(rows.start, rows.stop), np.diff(matrix.indptr[rows.start : rows.stop + 1]))
         itself = row_of == matrix.indices[stored]
-        n_stored += np.count_nonzero(itself)
+        n_stored += int(np.count_nonzero(itself))
         if n_stored < rows.stop:
             return False
         others = matrix.data[stored][~itself]
