@@ -208,7 +208,7 @@ PHASES = {
     "threshold graph": Phase("covey.graph.threshold:edges_above", threshold_graph, 12_000, 3.0),
     "greedy coverage": Phase("covey.coverage.cover:pick", on_graph(cover), 1_000_000),
     "refining": Phase("covey.coverage.cover:improve", on_graph(cover), 1_000_000),
-    "lower bound": Phase("covey.coverage.lower_bound:_multipliers", on_graph(bound), 4_000, 3.0),
+    "lower bound": Phase("covey.coverage.lower_bound:_multipliers", on_graph(bound), 400_000, 3.0),
     "DS3 costs": Phase("covey.selectors.ds3:dissimilarities", selecting(other("DS3", budget=20, **DS3), rows), 5_000),
     "DS3 swaps": Phase(
         "covey.selectors.ds3.facility:local_search", selecting(other("DS3", budget=20, **DS3), rows), 5_000

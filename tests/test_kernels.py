@@ -11,8 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.coverage import cover, gains, refine, shards
-from covey.graph import by_group, groups, pair_memory
+from covey.coverage import cover, edges, gains, lower_bound, primal_dual, queue, refine, shards
+from covey.coverage.edges import Edges, adjacency_of, edges_from
+from covey.graph import by_group, groups, growing, pair_memory
 from covey.graph import candidates as _candidates
 from covey.graph import exact as _exact
 from covey.graph import lists as _lists
@@ -114,20 +115,47 @@ def halve_case():
     return rng.permutation(14).astype(np.int32), leaning, sizes, medians
 
 
+def edges_case():
+    """Edges of 40 objects, some of which do not lead anywhere."""
+    graph = sp.random_array((40, 40), density=0.1, format="csr", rng=rng)
+    coverers = np.where(rng.random(graph.nnz) < 0.9, graph.indices, -1)
+    starts = graph.indptr.astype(np.int64)
+    return Edges(starts[:-1], starts[1:], coverers.astype(np.int32), rng.integers(-1, 4, graph.nnz) / 2)
+
+
+def kept_edges():
+    graph = sp.random_array((40, 40), density=0.1, format="csr", rng=rng)
+    return edges_from(graph.indptr, graph.indices, np.floor(graph.data * 4) / 4)
+
+
+def weights_case():
+    multiplicity = rng.integers(0, 3, 40)
+    return np.ones(40, np.int64), multiplicity, multiplicity, scale_case()
+
+
+def scale_case():
+    return bool(rng.integers(2)), float(2 ** rng.integers(0, 9)), int(rng.integers(2))
+
+
+def queue_case():
+    gains = rng.integers(0, 9, 40) * 10 ** rng.integers(0, 6, 40)
+    return queue.queue_of(gains, 3), gains
+
+
 def pick_case():
-    edges = sp.random_array((40, 40), density=0.1, format="csr", rng=rng)
-    weights = rng.integers(0, 4, edges.nnz)
-    reverse = edges.tocsc()
-    graph = (edges.indptr, edges.indices, weights, reverse.indptr, reverse.indices)
+    adjacency, weights, rounded = adjacency_of(kept_edges()), weights_case(), int(rng.integers(2))
     floor = (int(rng.integers(3)), int(rng.integers(40)))
     first = rng.permutation(40)[: rng.integers(3)]
     stop = (38, floor, int(rng.integers(2)), first, int(rng.integers(5, 40)))
-    own, copies, rounded = np.ones(40, np.int64), rng.integers(1, 3, 40), rng.integers(2)
-    gains, keys = own.copy(), np.empty(40, np.int64)
-    cover.add_weights(edges.indices, weights, gains)
-    cover.fill_keys(gains, rounded, keys)
-    state = (gains, keys, np.argsort(-keys, kind="stable"), np.full(40, -1), *np.zeros((2, 40), np.int64))
-    return (*graph, own, copies), rounded, stop, *state, np.array([0, 0, 40]), int(rng.integers(1, 300))
+    totals = weights[0].copy()
+    gains.add_weights(Edges(*adjacency[:4]), *weights[2:], 0, 40, totals)
+    state = (queue.queue_of(totals, rounded), totals, np.full(40, -1), *np.zeros((2, 40), np.int64))
+    return adjacency, weights, rounded, stop, *state, np.array([0, 0, 0, queue.N_BUCKETS]), int(rng.integers(1, 300))
+
+
+def primal_dual_case():
+    adjacency = adjacency_of(kept_edges())
+    return adjacency[4:], adjacency[:3], *(rng.integers(0, 5, (3, 40)) / 4)
 
 
 def range_of_rows():
@@ -152,17 +180,16 @@ def edges_left_case():
 
 def cover_graph(n=40):
     edges = sp.random_array((n, n), density=0.1, format="csr", rng=rng)
-    reverse = edges.tocsc()
-    times = rng.integers(1, 4, n)
-    return edges.indptr, edges.indices, reverse.indptr, reverse.indices, rng.random(n) < 0.8, times
+    adjacency = adjacency_of(edges_from(edges.indptr, edges.indices, edges.data))
+    return *adjacency[:3], *adjacency[4:], rng.random(n) < 0.8, rng.integers(1, 4, n)
 
 
 def steps_case():
     """A search for fewer representatives, all of which have been added."""
     graph = cover_graph()
     picked = np.unique(rng.integers(0, 40, 20))
-    place, n_covering, gains = np.full(40, -1), np.zeros(40, np.int64), np.where(graph[4], graph[5], 0)
-    refine.count_gains(graph[0], graph[1], graph[5], 0, 40, gains)
+    place, n_covering, gains = np.full(40, -1), np.zeros(40, np.int64), np.where(graph[5], graph[6], 0)
+    refine.count_gains(*graph[:3], graph[6], 0, 40, gains)
     covered = refine.add_all(graph, picked, 0, picked.size, place, n_covering, gains)
     return graph, picked, picked.size, covered, refine.SEED, place, n_covering, gains, 2, covered, 50
 
@@ -269,7 +296,7 @@ CASES = {
     search.exchange: lambda: of_search(lambda r, c, state: (np.array([r]), 0.25, np.zeros(1, np.intp))),
     search.grow: lambda: search_case(0.25, np.zeros(3, np.intp)),
     search.costs: lambda: (search_case()[0], 0.25),
-    refine.count_gains: lambda: (*cover_graph()[:2], cover_graph()[5], 3, 30, rng.integers(0, 9, 40)),
+    refine.count_gains: lambda: (*cover_graph()[:3], cover_graph()[6], 3, 30, rng.integers(0, 9, 40)),
     refine.add_all: lambda: (
         cover_graph(),
         rng.permutation(40)[:9],
@@ -282,7 +309,7 @@ CASES = {
     refine.make_steps: steps_case,
     refine.add: covered_case,
     refine.remove: covered_case,
-    refine.change_gains: lambda: (*cover_graph()[:2], rng.random(40) < 0.5, 7, 1, rng.integers(0, 9, 40)),
+    refine.change_gains: lambda: (*cover_graph()[:3], rng.random(40) < 0.5, 7, 1, rng.integers(0, 9, 40)),
     refine.nearby: lambda: (cover_graph(), 3, rng.integers(-1, 2, 40), 0, np.uint64(rng.integers(1 << 40))),
     refine.best_near: lambda: (
         cover_graph(),
@@ -401,22 +428,70 @@ CASES = {
     ),
     hash_table.scrambled: lambda: (rng.integers(1 << 62, size=30).astype(np.uint64),),
     duplicates.hash_runs: lambda: (rng.integers(1 << 40, size=30).astype(np.uint64), np.array([0, 7, 7, 30])),
-    cover.add_weights: lambda: (rng.integers(9, size=50), rng.integers(99, size=50), rng.integers(99, size=9)),
-    cover.fill_keys: lambda: (rng.integers(1 << 50, size=9), int(rng.integers(30)), np.zeros(9, np.int64)),
     cover.pick_some: pick_case,
+    cover.cover_by: lambda: (
+        np.int64(3),
+        adjacency_of(kept_edges()),
+        weights_case(),
+        rng.integers(99, size=40),
+        rng.integers(-1, 1, 40),
+    ),
+    edges.is_kept: lambda: (3, *rng.integers(-1, 5, 2), int(rng.integers(3)), bool(rng.integers(2))),
+    edges.count_kept: lambda: (*edges_case(), 0.5, bool(rng.integers(2)), 3, 30, np.zeros(40, np.int64)),
+    edges.copy_kept: lambda: (
+        *(case := edges_case()),
+        0.5,
+        bool(rng.integers(2)),
+        3,
+        30,
+        case.starts,
+        np.zeros(case.coverers.size, np.int32),
+        np.zeros(case.coverers.size),
+    ),
+    edges.count_covered: lambda: (*kept_edges()[:3], 3, 30, np.zeros(40, np.int64)),
+    edges.list_covered: lambda: (*kept_edges()[:3], 3, 9, np.arange(40) * 9, np.zeros(400, np.int32)),
+    edges.find_similarities: lambda: (*kept_edges(), *rng.integers(0, 40, (2, 30)), np.zeros(30)),
+    gains.edge_weight: lambda: (rng.integers(-1, 4) / 4, rng.integers(3), scale_case()),
+    gains.add_similarities: lambda: (kept_edges(), rng.integers(0, 3, 40), bool(rng.integers(2)), 3, 30, np.zeros(40)),
+    gains.add_weights: lambda: (kept_edges(), rng.integers(0, 3, 40), scale_case(), 3, 30, rng.integers(0, 3, 40)),
+    queue.bucket_of: lambda: (int(rng.integers(1 << rng.integers(1, 60))),),
+    queue.enter_all: lambda: (*queue_case(), 2),
+    queue.enter: lambda: (queue_case()[0], 3),
+    queue.open_bucket: lambda: ((case := queue_case())[0], queue.bucket_of(int(case[0].keys.max())), case[1] // 2, 3),
+    queue.without_top: lambda: (queue_case()[0]._replace(heap=rng.permutation(40).astype(np.int32)), 9),
+    queue.sink: lambda: (np.arange(10), int(rng.integers(3)), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
+    queue.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
+    primal_dual.step_x: lambda: (*(case := primal_dual_case())[0], *case[2:], 3, 30),
+    primal_dual.shift_to: lambda: (rng.integers(-9, 3, 40) / 8, int(rng.integers(1, 41)), rng.integers(9) / 8),
+    primal_dual.step_y: lambda: (*rng.integers(-9, 9, (1, 40)) / 8, 0.25, rng.integers(0, 9, 40) / 8),
+    primal_dual.step_u: lambda: (*(case := primal_dual_case())[1], *case[2:], 3, 30),
+    primal_dual.add_loads: lambda: (*(case := primal_dual_case())[0], case[2], 3, 30, case[3]),
+    primal_dual.cut_to_loads: lambda: (*(case := primal_dual_case())[1], *case[2:4], 3, 30, case[4]),
+    lower_bound.add_each: lambda: (*kept_edges()[:3], *rng.integers(0, 5, (2, 40)) / 4),
+    growing.place_edges: lambda: (
+        *rng.integers(0, 4, (2, 20)).astype(np.uint16),
+        rng.random(20),
+        7,
+        np.arange(4) * 20,
+        np.zeros(80, np.int32),
+        np.zeros(80),
+    ),
     shards.is_covered: lambda: (int(rng.integers(60)), np.packbits(rng.random(60) < 0.5)),
     shards.keys_left: keys_left_case,
     shards.edges_left: edges_left_case,
     gains.comparison_key: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
-    cover.sink: lambda: (np.arange(10), 10, np.array([0, 5, 5, 4, 5, 2, 1, 1, 3, 0])),
-    cover.before: lambda: (3, 4, np.array([0, 0, 0, 7, 7])),
     communities._visit: move_case,
     density.join: joining_case,
     density.condense: condense_case,
     **BIT_CASES,
 }
 
-ROUNDED = {admm.advance, *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__)}
+ROUNDED = {
+    admm.advance,
+    primal_dual.step_x,
+    primal_dual.step_u,
+    *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__),
+}
 """Kernels that add rounded numbers in any order the compiler chooses, or take exponentials, which the compiler and
 NumPy round differently; the others add exact ones here."""
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 import covey
 from covey.coverage import lower_bound
 from covey.coverage import refine as _refine
-from covey.coverage.edges import edges_of
+from covey.coverage.edges import adjacency_of, edges_of
 from covey.coverage.gains import required
 from covey.coverage.lower_bound import solve_program
+from covey.coverage.primal_dual import multipliers_of, smallest
 from tests import reference
 from tests.coverage.test_cover import as_lists, graphs
 
@@ -37,6 +38,25 @@ def test_any_multipliers_give_a_bound(graph, coverage, threshold, seed):
     u, v = rng.random(graph.n_objects) * rng.choice([0.1, 0.3, 1.0]), rng.random()
     value = lower_bound._dual_value(edges, n_required, u, v)
     assert value <= reference.smallest_cover(as_lists(graph), coverage, threshold) + 1e-9
+
+
+@settings(max_examples=100)
+@given(graphs, coverages, thresholds)
+def test_the_bound_of_a_large_graph_never_exceeds_that_of_the_program_and_comes_close(graph, coverage, threshold):
+    edges, n_required = edges_of(graph, threshold), required(coverage, graph.n_objects)
+    solved = lower_bound._dual_value(edges, n_required, *lower_bound._optimal_multipliers(edges, n_required))
+    u = multipliers_of(adjacency_of(edges), n_required)
+    value = lower_bound._dual_value(edges, n_required, u, float(smallest(u, n_required)[-1]))
+    assert value == pytest.approx(smallest(u, n_required).sum(), abs=1e-9)  # no load exceeds 1
+    assert 0.97 * solved <= value <= solved + 1e-6
+
+
+def test_the_bound_of_a_large_graph_is_always_the_same_and_near_the_choice(monkeypatch):
+    graph = covey.neighbor_graph(np.random.default_rng(0).random((1500, 3)), 8)
+    bound = covey.cover_lower_bound(graph)
+    assert 0.8 * covey.cover(graph, refine=True).indices.size < bound
+    monkeypatch.setattr("covey.runtime.interruptible.SECONDS", 1e-9)  # steps have another size
+    assert covey.cover_lower_bound(graph) == bound
 
 
 @given(graphs, coverages, thresholds, st.sampled_from(["similarity", "count"]), st.sampled_from(["self", "outlier"]))

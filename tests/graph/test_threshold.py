@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covey
+from covey.graph import threshold as _threshold
 from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
 
@@ -63,6 +64,53 @@ def test_many_tiles_and_threads_give_the_same_graph(threshold):
     np.fill_diagonal(matrix, -np.inf)
     part = alone[:300, :300]
     assert part.nnz == np.count_nonzero(matrix >= threshold)
+
+
+@pytest.mark.parametrize("name", ["cosine", "manhattan", "a function", "a function of two directions"])
+@pytest.mark.parametrize("sampled", [False, True])
+def test_rows_are_in_order_and_whole_however_many_tiles_are_searched_at_once(name, sampled, monkeypatch):
+    """Pairs that were drawn for the estimate are evaluated once, and lie among the others of their rows."""
+    X = np.random.default_rng(3).integers(0, 9, (300, 3)).astype(float)
+    matrix = all_similarities(X, SPACES[name])
+    threshold = float(np.median(matrix))
+    np.fill_diagonal(matrix, -np.inf)
+    expected = sp.csr_array(np.where(matrix >= threshold, matrix, 0))
+    if sampled:
+        monkeypatch.setattr(_threshold, "FEW_PAIRS", 100)
+        monkeypatch.setattr(_threshold, "SAMPLED", 5_000)
+    for at_once in (1, 20, 1000):
+        monkeypatch.setattr(_threshold, "AT_ONCE", at_once)
+        space = collect(X, resolve(SPACES[name])).space(2)
+        graph = _threshold.edges_above(space, threshold)
+        assert space.n_evaluations - space.evaluations.n_checks == space.n_pairs
+        again = sp.csr_array((graph.data, graph.indices, graph.indptr), shape=graph.shape)
+        assert again.has_canonical_format
+        assert graph.indices.dtype == np.int32
+        assert (graph.toarray() == expected.toarray()).all()
+
+
+@pytest.mark.parametrize("similarity", ["cosine", covey.from_distance("manhattan"), "scored before"])
+def test_a_graph_that_cannot_fit_is_refused_before_the_work_begins(similarity, monkeypatch):
+    monkeypatch.setattr(_threshold, "FEW_PAIRS", 100)
+    monkeypatch.setattr(_threshold, "SAMPLED", 2_000)
+    monkeypatch.setattr("covey.runtime.memory.size_of_memory", lambda: 500_000)
+    X = np.abs(np.random.default_rng(0).standard_normal((400, 4)))
+    crs = covey.CRS(None, threshold=0.0, similarity="euclidean")
+    run = crs.fit if similarity == "scored before" else lambda X: covey.threshold_graph(X, 0.0, similarity)
+    message = r"about .* edges between 400 objects \(estimated from .* random pairs\) needs .* GiB of memory, but this "
+    message += "machine has .* GiB; raise the threshold, or ask for a number of neighbors"
+    with pytest.raises(MemoryError, match=message):
+        run(X)
+    assert covey.threshold_graph(X, 2.0, "cosine").nnz == 0
+
+
+def test_the_number_of_edges_is_estimated_closely():
+    X = np.random.default_rng(0).standard_normal((6000, 4))
+    graph = covey.threshold_graph(X, 0.5)
+    space = collect(X, resolve("cosine")).space()
+    sample = _threshold._sample(space, None, counted=False)
+    assert space.n_evaluations == 0
+    assert np.mean(sample.forward >= 0.5) * 6000 * 5999 == pytest.approx(graph.nnz, rel=0.02)
 
 
 def test_a_precomputed_matrix_keeps_both_directions_apart():

@@ -10,8 +10,11 @@ An object r *covers* x if r is among x's neighbors with a similarity of at least
    before all others.
 4. Stop when ceil(coverage * n) objects are covered, or when as many are picked as the caller wants.
 
-Objects wait on a heap, ordered by gains that may be out of date. Gains only shrink; so if the gain at the top of the
-heap is up to date, it is the largest of all. Each edge is subtracted once, which takes O(edges log n) in all.
+Objects wait in a queue, ordered by gains that may be out of date (`queue.py`). Gains only shrink; so if the gain of the
+first object is up to date, it is the largest of all. Each edge is subtracted once, so that time grows with the edges.
+
+Edges are views of the graph where they can be (`edges.py`), and weights are computed from similarities edge by edge.
+Beyond the graph, covering takes 4 bytes for each edge and about a hundred for each object (`benchmarks/coverage.py`).
 """
 
 from collections.abc import Sequence
@@ -19,22 +22,24 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Integers
-from covey.coverage.edges import Adjacency, adjacency_of, edges_of, similarities_of, some_edges
+from covey.coverage.edges import Adjacency, Edges, adjacency_of, edges_of, edges_to, n_coverers, similarities_of
 from covey.coverage.gains import (
     Weights,
+    add_weights,
     as_similarities,
     check_coverage,
     check_multiplicity,
     comparison_key,
+    edge_weight,
     required,
     weights_of,
 )
-from covey.coverage.refine import STEPS, improve
+from covey.coverage.queue import N_BUCKETS, bucket_of, enter, open_bucket, queue_of, sink, without_top
+from covey.coverage.refine import MOST_STEPS, STEPS, improve
 from covey.graph.graph import NeighborGraph
 from covey.runtime.interruptible import in_steps, stop_if_abandoned
 from covey.runtime.parameters import is_whole
@@ -53,8 +58,8 @@ NO_GAIN = (0, 0)
 """The key and the index of the first object with a gain of 0. Picking stops there if all objects are at hand."""
 
 WORK = 1 << 24
-"""About how many edges are gone through before Python can look for an interrupt. At some 10 ns each, this takes a sixth
-of a second."""
+"""About how many edges and objects are gone through before Python can look for an interrupt. At some 10 ns each, this
+takes a sixth of a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,21 +192,22 @@ def cover(
     """
     _check_choices(coverage, gain, on_orphan, size, refine=refine)
     edges = edges_of(graph, threshold)
-    n = edges.shape[0]
+    n = edges.starts.size
     multiplicity = check_multiplicity(multiplicity, n)
     weights = weights_of(edges, gain, with_itself, multiplicity, sample_weight)
-    orphans = (np.diff(edges.indptr) == 0) & (multiplicity == 1)  # equal objects cover each other
+    orphans = (n_coverers(edges) == 0) & (multiplicity == 1)  # equal objects cover each other
     weights.own[orphans & (on_orphan == "outlier")] = 0
     first = _check_include(include, n, size)
     n_total = int(weights.multiplicity.sum())
+    adjacency = adjacency_of(edges)
     if size is not None:
         size = min(int(size), n)
         goal = Goal(n_total, first, n_most=size)
-        picked = filled_up(pick(adjacency_of(edges), weights, goal), edges, weights.multiplicity, size)
+        picked = filled_up(pick(adjacency, weights, goal), edges, weights.multiplicity, size)
     else:
         goal = Goal(required(coverage, n_total), first, n_most=n)
-        picked = pick(adjacency_of(edges), weights, goal)
-        picked = refined(picked, edges, weights, goal) if refine else picked
+        picked = pick(adjacency, weights, goal)
+        picked = refined(picked, adjacency, weights, goal) if refine else picked
     return _as_cover(picked, weights, orphans)
 
 
@@ -244,23 +250,21 @@ class Picked(NamedTuple):
 
 def pick(adjacency: Adjacency, weights: Weights, goal: Goal) -> Picked:
     """Pick the objects that must be picked, and then greedily, until the goal is reached."""
-    starts, coverers, covered_starts, covered = adjacency
-    gains, n = weights.own.copy(), weights.own.size
-    keys, counts = np.empty(n, dtype=np.int64), np.array([0, 0, n])
-    in_steps(coverers.size, lambda part: add_weights(coverers[part], weights.edges[part], gains))
-    fill_keys(gains, weights.rounded, keys)
-    heap = np.argsort(-keys, kind="stable")  # what is sorted is a heap
+    edges, gains, n = Edges(*adjacency[:4]), weights.own.copy(), weights.own.size
+    in_steps(n, lambda part: add_weights(edges, weights.factors, weights.scale, part.start, part.stop, gains))
+    queue = queue_of(gains, weights.rounded)
     covered_by = np.full(n, -1, dtype=np.int64)
     picked, gains_picked = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    graph = (starts, coverers, weights.edges, covered_starts, covered, weights.own, weights.multiplicity)
+    counts = np.array([0, 0, 0, N_BUCKETS])
+    counted = (weights.own, weights.multiplicity, weights.factors, weights.scale)
     wanted = (goal.n_required, goal.floor, goal.n_least, goal.first, goal.n_most)
-    state = (gains, keys, heap, covered_by, picked, gains_picked, counts)
-    while not pick_some(graph, weights.rounded, wanted, *state, WORK):
+    state = (queue, gains, covered_by, picked, gains_picked, counts)
+    while not pick_some(adjacency, counted, weights.rounded, wanted, *state, WORK):
         stop_if_abandoned()
-    return Picked(picked[: counts[0]], gains_picked[: counts[0]], covered_by)
+    return Picked(picked[: counts[0]].copy(), gains_picked[: counts[0]].copy(), covered_by)
 
 
-def filled_up(picked: Picked, edges: sp.csr_array, multiplicity: Integers, size: int) -> Picked:
+def filled_up(picked: Picked, edges: Edges, multiplicity: Integers, size: int) -> Picked:
     """Pick further objects up to this number: those that are least similar to what covers them come first.
 
     Nothing else is left to decide by, because all that can be covered is covered. An object that nothing covers is not
@@ -277,7 +281,7 @@ def filled_up(picked: Picked, edges: sp.csr_array, multiplicity: Integers, size:
     return Picked(np.append(picked.indices, more), gains, picked.covered_by)
 
 
-def refined(picked: Picked, edges: sp.csr_array, weights: Weights, goal: Goal) -> Picked:
+def refined(picked: Picked, adjacency: Adjacency, weights: Weights, goal: Goal) -> Picked:
     """Pick the representatives that a local search makes of the picked ones, which cover as much as is required.
 
     They are picked greedily from the edges that lead to them, so that there are no others to pick. Every weight of an
@@ -287,21 +291,20 @@ def refined(picked: Picked, edges: sp.csr_array, weights: Weights, goal: Goal) -
     counted, n = weights.multiplicity > 0, weights.own.size
     n_required = min(goal.n_required, int(weights.multiplicity[picked.covered_by >= 0].sum()))
     representatives = improve(
-        adjacency_of(edges),
+        adjacency,
         weights.own > 0,
         weights.multiplicity,
         picked.indices,
         n_fixed=goal.first.size,
         n_required=n_required,
-        n_steps=STEPS * n,
+        n_steps=min(STEPS * n, MOST_STEPS),
     )
     may_cover = np.zeros(n, dtype=bool)
     may_cover[representatives] = True
-    remaining = may_cover[edges.indices]
-    added = np.maximum(weights.edges, np.repeat(counted, np.diff(edges.indptr)))[remaining]
     own = np.where(may_cover, np.maximum(weights.own, counted), 0)
+    some = replace(weights, own=own, scale=weights.scale._replace(least=1))
     everything = goal._replace(n_required=int(weights.multiplicity.sum()))
-    return pick(adjacency_of(some_edges(edges, remaining)), replace(weights, edges=added, own=own), everything)
+    return pick(adjacency_of(edges_to(Edges(*adjacency[:4]), may_cover)), some, everything)
 
 
 def _as_cover(picked: Picked, weights: Weights, orphans: Flags) -> Cover:
@@ -344,79 +347,69 @@ def _check_include(include: Any, n: int, size: int | None) -> Integers:
 
 
 @njit(cache=True, nogil=True)
-def add_weights(coverers, weights, gains):  # type: ignore[no-untyped-def]
-    """Add the weight of each edge to the gain of its coverer."""
-    for t in range(coverers.size):
-        gains[coverers[t]] += weights[t]
-
-
-@njit(cache=True, nogil=True)
-def fill_keys(gains, rounded, keys):  # type: ignore[no-untyped-def]
-    """Fill `keys` with what is compared of each gain."""
-    for u in range(gains.size):
-        keys[u] = comparison_key(gains[u], rounded)
-
-
-@njit(cache=True, nogil=True)
-def pick_some(graph, rounded, wanted, gains, keys, heap, covered_by, picked, gains_picked, counts, work):  # type: ignore[no-untyped-def]
+def pick_some(  # type: ignore[no-untyped-def]
+    adjacency, weights, rounded, wanted, queue, gains, covered_by, picked, gains_picked, counts, work
+):
     """Go on picking until so much work is done; return whether there is nothing left to do.
 
-    `counts` holds how many objects are picked, how many are covered, and how many are on the heap.
+    `counts` holds how many objects are picked, how many are covered, how many are on the heap of the queue, and which
+    of its buckets is open.
     """
-    starts, coverers, weights, reverse_starts, reverse, own, multiplicity = graph
     n_required, floor, n_least, first, n_most = wanted
-    n_picked, n_covered, size = counts
+    n_picked, n_covered, size, bucket = counts
     done = False
-    while work > 0:
+    while not done and work > 0:
+        best = np.int64(-1)
+        work -= 1
         if n_picked >= first.size and (n_covered >= n_required or n_picked >= n_most):
             done = True
-            break
-        work -= 1
-        if n_picked < first.size:
-            best = first[n_picked]  # it stays on the heap, where it will have no gain left
+        elif n_picked < first.size:
+            best = first[n_picked]  # it stays in the queue, where it will have no gain left
+        elif size == 0:
+            bucket -= 1
+            size = open_bucket(queue, bucket, gains, rounded)
+            work -= size
         else:
-            best = heap[0]
-            key = comparison_key(gains[best], rounded)
-            if keys[best] != key:
-                keys[best] = key
-                sink(heap, size, keys)
-                continue
-            if n_picked >= n_least and (key < floor[0] or (key == floor[0] and best >= floor[1])):
+            top = np.int64(queue.heap[0])
+            key = comparison_key(gains[top], rounded)
+            if queue.keys[top] != key:
+                queue.keys[top] = key
+                if bucket_of(key) == bucket:
+                    sink(queue.heap, 0, size, queue.keys)
+                else:
+                    size = without_top(queue, size)
+                    enter(queue, top)
+            elif n_picked >= n_least and (key < floor[0] or (key == floor[0] and top >= floor[1])):
                 done = True
-                break
-            size -= 1
-            heap[0] = heap[size]
-            sink(heap, size, keys)
-        picked[n_picked], gains_picked[n_picked] = best, gains[best]
-        n_picked += 1
-        for t in range(reverse_starts[best] - 1, reverse_starts[best + 1]):
-            x = best if t < reverse_starts[best] else reverse[t]  # the first is the object itself
-            if covered_by[x] < 0:
-                n_covered += multiplicity[x]
-                gains[x] -= own[x]
-                for edge in range(starts[x], starts[x + 1]):
-                    gains[coverers[edge]] -= weights[edge]
-                work -= starts[x + 1] - starts[x]
-                covered_by[x] = best
-    counts[0], counts[1], counts[2] = n_picked, n_covered, size
+            else:
+                size = without_top(queue, size)
+                best = top
+        if best >= 0:
+            picked[n_picked], gains_picked[n_picked] = best, gains[best]
+            n_picked += 1
+            newly, n_edges = cover_by(best, adjacency, weights, gains, covered_by)
+            n_covered += newly
+            work -= n_edges
+    counts[0], counts[1], counts[2], counts[3] = n_picked, n_covered, size, bucket
     return done
 
 
 @njit(cache=True, nogil=True)
-def sink(heap, size, keys):  # type: ignore[no-untyped-def]
-    """Move the root of a heap down to its place; the heap is ordered by (key descending, index ascending)."""
-    parent, child = 0, 1
-    while child < size:
-        if child + 1 < size and before(heap[child + 1], heap[child], keys):
-            child += 1
-        if not before(heap[child], heap[parent], keys):
-            child = size  # the root has found its place, which ends the loop
-        else:
-            heap[parent], heap[child] = heap[child], heap[parent]
-            parent, child = child, 2 * child + 1
+def cover_by(best, adjacency, weights, gains, covered_by):  # type: ignore[no-untyped-def]
+    """Let an object cover what it can; return the multiplicity of what is newly covered, and how many edges that took.
 
-
-@njit(cache=True, nogil=True)
-def before(a, b, keys):  # type: ignore[no-untyped-def]
-    """Return whether a is to be picked before b."""
-    return keys[a] > keys[b] or (keys[a] == keys[b] and a < b)
+    What is newly covered no longer counts in the gains of its coverers.
+    """
+    starts, ends, coverers, similarities, covered_starts, covered = adjacency
+    own, multiplicity, factors, scale = weights
+    newly, n_edges = 0, 0
+    for t in range(covered_starts[best] - 1, covered_starts[best + 1]):
+        x = best if t < covered_starts[best] else np.int64(covered[t])  # the first is the object itself
+        if covered_by[x] < 0:
+            covered_by[x] = best
+            newly += multiplicity[x]
+            n_edges += ends[x] - starts[x]
+            gains[x] -= own[x]
+            for edge in range(starts[x], ends[x]):
+                gains[coverers[edge]] -= edge_weight(similarities[edge], factors[x], scale)
+    return newly, n_edges

@@ -11,13 +11,14 @@ leading bits, which are all bits of a number of objects.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numba import njit
 
 from covey.arrays import Floats, Indices, Integers, Positions
+from covey.coverage.edges import Edges
+from covey.runtime.interruptible import in_steps
 from covey.runtime.parameters import is_number
 from covey.similarity.similarity import LARGEST
 
@@ -53,37 +54,58 @@ WEIGHT_BITS = 52
 """How many bits the sum of all sample weights may take as a whole number. A float64 holds such numbers exactly."""
 
 
+class EdgeScale(NamedTuple):
+    """What an edge adds to a gain.
+
+    If edges are `counted`, it is the factor of the covered object; or else this factor times their similarity, which
+    has `unit` units if it is 1. An object with a factor above 0 adds at least `least` units.
+    """
+
+    counted: bool
+    unit: float
+    least: int = 0
+
+
 @dataclass(frozen=True)
 class Weights:
     """What each edge and each object itself adds to a gain, as whole numbers of units, and to the coverage.
 
     An object adds its `multiplicity` to the coverage: how many equal objects it stands for, or its sample weight as a
-    whole number. A similarity of 1 has 2^exponent units. Gains are compared without their last `rounded` bits.
+    whole number. What the edges of an object add is what `scale` makes of its factor and of their similarities, which
+    the loops compute as they go: all edges together would take as much memory as the graph. A similarity of 1 has
+    2^exponent units. Gains are compared without their last `rounded` bits.
     """
 
-    edges: Integers
     own: Integers
     multiplicity: Integers
+    factors: Integers
+    scale: EdgeScale
     exponent: int
     rounded: int
 
 
-def weights_of(edges: sp.csr_array, gain: str, with_itself: Any, multiplicity: Integers, sample_weight: Any) -> Weights:
+def weights_of(edges: Edges, gain: str, with_itself: Any, multiplicity: Integers, sample_weight: Any) -> Weights:
     """Return the weights for a gain, in units that are a power of 2, as fine as the largest possible gain allows."""
     exponent_of_one = 0
     if sample_weight is not None:
         multiplicity, exponent_of_one = _whole_weights(sample_weight, multiplicity.size)
-    multiplicity_covered = np.repeat(multiplicity, np.diff(edges.indptr))
     if gain == "count":
-        added = multiplicity_covered.astype(np.float64)
-        largest = largest_gain(edges.indices, added, multiplicity.astype(np.float64))
+        scale = EdgeScale(counted=True, unit=1.0)
+        largest = _largest_gain(edges, multiplicity, scale, multiplicity.astype(np.float64))
         rounded = rounded_bits(int(largest))
-        return Weights(multiplicity_covered, multiplicity.copy(), multiplicity, exponent_of_one, rounded)
-    with_itself = _check_with_itself(with_itself, multiplicity.size)
-    weights, own = similarity_weights(edges.data, multiplicity_covered, with_itself, multiplicity)
-    unit = unit_for(largest_gain(edges.indices, weights, own))
+        return Weights(multiplicity.copy(), multiplicity, multiplicity, scale, exponent_of_one, rounded)
+    own = own_weights(_check_with_itself(with_itself, multiplicity.size), multiplicity)
+    unit = unit_for(_largest_gain(edges, multiplicity, EdgeScale(counted=False, unit=1.0), own))
     exponent = exponent_of(unit) + exponent_of_one
-    return Weights(in_units(weights, unit), own_in_units(own, unit), multiplicity, exponent, ROUNDED_BITS)
+    scale = EdgeScale(counted=False, unit=unit)
+    return Weights(own_in_units(own, unit), multiplicity, multiplicity, scale, exponent, ROUNDED_BITS)
+
+
+def _largest_gain(edges: Edges, factors: Integers, scale: EdgeScale, own: Floats) -> float:
+    """Return the largest gain of all objects before anything is covered, as `largest_gain` does."""
+    sums = np.zeros(own.size)
+    in_steps(own.size, lambda part: add_similarities(edges, factors, scale.counted, part.start, part.stop, sums))
+    return float((own + sums).max(initial=0))
 
 
 def check_multiplicity(multiplicity: Any, n: int) -> Integers:
@@ -139,12 +161,14 @@ def _whole_weights(sample_weight: Any, n: int) -> tuple[Integers, int]:
 def similarity_weights(
     similarities: Floats, multiplicity_covered: Integers, with_itself: Floats, multiplicity: Integers
 ) -> tuple[Floats, Floats]:
-    """Return what each edge and what each object itself adds to a sum of similarities.
+    """Return what each edge and what each object itself adds to a sum of similarities."""
+    weights = multiplicity_covered.astype(np.float64) * np.maximum(similarities, 0)
+    return weights, own_weights(with_itself, multiplicity)
 
-    What an object that counts adds for itself is above 0.
-    """
-    own = multiplicity.astype(np.float64) * np.where(with_itself > 0, with_itself, 1.0)
-    return multiplicity_covered.astype(np.float64) * np.maximum(similarities, 0), own
+
+def own_weights(with_itself: Floats, multiplicity: Integers) -> Floats:
+    """Return what each object itself adds to a sum of similarities, which is above 0 if the object counts."""
+    return multiplicity.astype(np.float64) * np.where(with_itself > 0, with_itself, 1.0)
 
 
 def largest_gain(coverers: Indices | Positions, weights: Floats, own: Floats) -> float:
@@ -211,3 +235,38 @@ def comparison_key(gain, rounded):  # type: ignore[no-untyped-def]
     if gain == 0 or rounded == 0:
         return gain
     return 1 + ((gain + (np.int64(1) << (rounded - 1))) >> rounded)
+
+
+@njit(cache=True, nogil=True)
+def edge_weight(similarity, factor, scale):  # type: ignore[no-untyped-def]
+    """Return how many units an edge adds to the gain of its coverer.
+
+    The unit is a power of 2, so that multiplying by it rounds nothing.
+    """
+    counted, unit, least = scale
+    if counted:
+        return factor
+    weight = np.int64(np.rint(np.float64(factor) * max(similarity, 0.0) * unit))
+    return least if weight < least and factor > 0 else weight
+
+
+@njit(cache=True, nogil=True)
+def add_similarities(edges, factors, counted, first, end, sums):  # type: ignore[no-untyped-def]
+    """Add what the edges of the objects from `first` to before `end` add to the gains of their coverers, not in units.
+
+    The edges of one coverer are added in the order of the objects, which decides about the last bits.
+    """
+    starts, ends, coverers, similarities = edges
+    for x in range(first, end):
+        factor = np.float64(factors[x])
+        for edge in range(starts[x], ends[x]):
+            sums[coverers[edge]] += factor if counted else factor * max(similarities[edge], 0.0)
+
+
+@njit(cache=True, nogil=True)
+def add_weights(edges, factors, scale, first, end, gains):  # type: ignore[no-untyped-def]
+    """Add the weights of the edges of the objects from `first` to before `end` to the gains of their coverers."""
+    starts, ends, coverers, similarities = edges
+    for x in range(first, end):
+        for edge in range(starts[x], ends[x]):
+            gains[coverers[edge]] += edge_weight(similarities[edge], factors[x], scale)

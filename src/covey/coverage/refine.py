@@ -25,6 +25,10 @@ STEPS = 10
 """How many steps are made per object. More steps take longer and never make the result larger. With 10, prototypes of
 Fashion-MNIST get 5.5 to 6.6 % smaller (`benchmarks/quality.py`)."""
 
+MOST_STEPS = 5_000_000
+"""How many steps are made at most, which bounds the time for more than 500 000 objects. A step took 12 us of processor
+time among 1 000 000 objects with 15 neighbors each, on a busy machine (`benchmarks/coverage.py`)."""
+
 SEED = np.uint64(0x9E3779B97F4A7C15)
 """Where the draws start. Any number but 0 would do; this one is 2^64 divided by the golden ratio."""
 
@@ -44,14 +48,14 @@ def improve(
     The first `n_fixed` of the chosen ones stay in any case. `counts_itself` says which objects count in their own gain;
     an orphan that stays an outlier does not.
     """
-    starts, coverers, _, _ = adjacency
-    graph = (*adjacency, counts_itself, multiplicity)
+    starts, ends, coverers, _, covered_starts, covered_by_each = adjacency
+    graph = (starts, ends, coverers, covered_starts, covered_by_each, counts_itself, multiplicity)
     n, chosen = counts_itself.size, chosen.copy()
-    place = np.full(n, -1, np.int64)  # the place of each representative in `chosen`, else -1
-    n_covering = np.zeros(n, np.int64)  # how many representatives cover each object
+    place = np.full(n, -1, np.int32)  # the place of each representative in `chosen`, else -1
+    n_covering = np.zeros(n, np.int32)  # how many representatives cover each object
     gains = np.where(counts_itself, multiplicity, 0)  # how many objects each one would newly cover
     size, covered, seed = chosen.size, 0, SEED
-    in_steps(n, lambda part: count_gains(starts, coverers, multiplicity, part.start, part.stop, gains))
+    in_steps(n, lambda part: count_gains(starts, ends, coverers, multiplicity, part.start, part.stop, gains))
 
     def begin(part: slice) -> None:
         nonlocal covered
@@ -68,10 +72,10 @@ def improve(
 
 
 @njit(cache=True, nogil=True)
-def count_gains(starts, coverers, multiplicity, first, end, gains):  # type: ignore[no-untyped-def]
+def count_gains(starts, ends, coverers, multiplicity, first, end, gains):  # type: ignore[no-untyped-def]
     """Add the objects from `first` to before `end` to the gains of those that cover them."""
     for x in range(first, end):
-        for u in coverers[starts[x] : starts[x + 1]]:
+        for u in coverers[starts[x] : ends[x]]:
             gains[u] += multiplicity[x]
 
 
@@ -100,12 +104,13 @@ def make_steps(graph, chosen, size, covered, seed, place, n_covering, gains, n_f
         before, n_added = covered, 0
         for r in removed[:n_removed]:
             covered -= remove(graph, r, n_covering, gains)
-        best = best_near(graph, removed[:n_removed], n_covering, gains, seed)
+        best = np.int64(0)
         while covered < n_required and n_added < n_removed and best >= 0:
-            covered += add(graph, best, n_covering, gains)
-            added[n_added] = best
-            n_added += 1
             best = best_near(graph, removed[:n_removed], n_covering, gains, seed)
+            if best >= 0:
+                covered += add(graph, best, n_covering, gains)
+                added[n_added] = best
+                n_added += 1
         if covered < n_required or (n_added == n_removed and covered < before):
             for r in added[:n_added]:
                 remove(graph, r, n_covering, gains)
@@ -120,13 +125,13 @@ def make_steps(graph, chosen, size, covered, seed, place, n_covering, gains, n_f
 @njit(cache=True, nogil=True)
 def add(graph, r, n_covering, gains):  # type: ignore[no-untyped-def]
     """Make r a representative; return how many objects are newly covered."""
-    starts, coverers, reverse_starts, reverse, counts_itself, multiplicity = graph
+    starts, ends, coverers, reverse_starts, reverse, counts_itself, multiplicity = graph
     n_changed = 0
     for t in range(reverse_starts[r] - 1, reverse_starts[r + 1]):
         x = r if t < reverse_starts[r] else reverse[t]  # the first is r itself
         if n_covering[x] == 0:
             n_changed += multiplicity[x]
-            change_gains(starts, coverers, counts_itself, x, -multiplicity[x], gains)
+            change_gains(starts, ends, coverers, counts_itself, x, -multiplicity[x], gains)
         n_covering[x] += 1
     return n_changed
 
@@ -134,22 +139,22 @@ def add(graph, r, n_covering, gains):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def remove(graph, r, n_covering, gains):  # type: ignore[no-untyped-def]
     """Let r not be a representative any more; return how many objects are no longer covered."""
-    starts, coverers, reverse_starts, reverse, counts_itself, multiplicity = graph
+    starts, ends, coverers, reverse_starts, reverse, counts_itself, multiplicity = graph
     n_changed = 0
     for t in range(reverse_starts[r] - 1, reverse_starts[r + 1]):
         x = r if t < reverse_starts[r] else reverse[t]
         n_covering[x] -= 1
         if n_covering[x] == 0:
             n_changed += multiplicity[x]
-            change_gains(starts, coverers, counts_itself, x, multiplicity[x], gains)
+            change_gains(starts, ends, coverers, counts_itself, x, multiplicity[x], gains)
     return n_changed
 
 
 @njit(cache=True, nogil=True)
-def change_gains(starts, coverers, counts_itself, x, change, gains):  # type: ignore[no-untyped-def]
+def change_gains(starts, ends, coverers, counts_itself, x, change, gains):  # type: ignore[no-untyped-def]
     """Change the gains of all objects that cover x, because x has become covered or uncovered."""
     gains[x] += change if counts_itself[x] else 0
-    for u in coverers[starts[x] : starts[x + 1]]:
+    for u in coverers[starts[x] : ends[x]]:
         gains[u] += change
 
 
@@ -160,14 +165,14 @@ def nearby(graph, r, place, n_fixed, seed):  # type: ignore[no-untyped-def]
     From r, go to a random object that r covers, and from there to a random object that covers it. The first other
     representative that covers this one is returned; if there is none, this object itself, if it is a representative.
     """
-    starts, coverers, reverse_starts, reverse, _, _ = graph
+    starts, ends, coverers, reverse_starts, reverse, _, _ = graph
     x, n_covered = r, reverse_starts[r + 1] - reverse_starts[r]
     if n_covered > 0:
         x = reverse[reverse_starts[r] + np.int64(seed % np.uint64(n_covered))]
-    n_coverers = starts[x + 1] - starts[x]
+    n_coverers = ends[x] - starts[x]
     if n_coverers > 0:
         x = coverers[starts[x] + np.int64((seed >> np.uint64(8)) % np.uint64(n_coverers))]
-    for u in coverers[starts[x] : starts[x + 1]]:
+    for u in coverers[starts[x] : ends[x]]:
         if place[u] >= n_fixed and u != r:
             return u
     return x if place[x] >= n_fixed else r
@@ -179,7 +184,7 @@ def best_near(graph, removed, n_covering, gains, seed):  # type: ignore[no-untyp
 
     Of equal gains, the first index from a drawn number on wins.
     """
-    starts, coverers, reverse_starts, reverse, counts_itself, _ = graph
+    starts, ends, coverers, reverse_starts, reverse, counts_itself, _ = graph
     best, start = -1, np.int64(seed % np.uint64(gains.size))
     for r in removed:
         for t in range(reverse_starts[r] - 1, reverse_starts[r + 1]):
@@ -187,7 +192,7 @@ def best_near(graph, removed, n_covering, gains, seed):  # type: ignore[no-untyp
             if n_covering[x] == 0:
                 if counts_itself[x]:
                     best = better(best, x, gains, start)
-                for u in coverers[starts[x] : starts[x + 1]]:
+                for u in coverers[starts[x] : ends[x]]:
                     best = better(best, u, gains, start)
     return best
 

@@ -39,9 +39,10 @@ from numpy.typing import NDArray
 
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
 from covey.coverage.cover import NO_GAIN, NOTHING_FIRST, Goal, pick
-from covey.coverage.edges import Adjacency, listed_edges
+from covey.coverage.edges import adjacency_of, edges_from, listed_edges, read_only
 from covey.coverage.gains import (
     ROUNDED_BITS,
+    EdgeScale,
     Weights,
     as_similarities,
     check_coverage,
@@ -254,7 +255,7 @@ def propose(shard: CoverShard, covered: Bits, scale: Scale, budget: int) -> Prop
     even if it costs more or has no gain, unless the shard has no objects.
     """
     own = own_in_units(shard.own, scale.unit)
-    graph = _read_only(shard.starts, shard.covered, shard.weights, shard.rows, own, covered)
+    graph = read_only(shard.starts, shard.covered, shard.weights, shard.rows, own, covered)
     keys, costs, uncovered = keys_left(*graph, scale.unit, scale.rounded)
     best = _best(keys, budget + 1)  # each costs at least 1, so one of them is too many, whose key is the bound
     n_sent = int(np.searchsorted(np.cumsum(costs[best]), budget, side="right"))
@@ -264,7 +265,7 @@ def propose(shard: CoverShard, covered: Bits, scale: Scale, budget: int) -> Prop
         bound = int(keys[best[n_sent]]), int(shard.rows[best[n_sent]])
     sent = np.sort(best[:n_sent])
     starts = np.concatenate([[0], np.cumsum(costs[sent] - 1)])
-    edges = edges_left(*_read_only(shard.starts, shard.covered, covered), sent, int(starts[-1]))
+    edges = edges_left(*read_only(shard.starts, shard.covered, covered), sent, int(starts[-1]))
     return Proposal(
         shard.rows[sent],
         np.where(uncovered[sent], own[sent], 0),
@@ -334,18 +335,6 @@ def _places(coverers: Indices, rows: Indices) -> Positions:
 def _compact(multiplicity: Integers) -> NDArray[Any]:
     """Return multiplicities in the smallest type that holds them, because there may be 10^9 edges."""
     return multiplicity.astype(np.min_scalar_type(int(multiplicity.max(initial=0))))
-
-
-def _read_only(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return views that cannot be written to.
-
-    Arrays that come from another process may be read-only or not. For numba these are different types, each of which it
-    would compile the loops for.
-    """
-    views = [array.view() for array in arrays]
-    for view in views:
-        view.flags.writeable = False
-    return views
 
 
 @njit(cache=True, nogil=True)
@@ -509,12 +498,13 @@ def pick_from(proposals: Sequence[Proposal], scale: Scale, n_missing: int, n_lea
     lengths[at] = np.concatenate([np.diff(proposal.starts) for proposal in proposals])
     added = np.concatenate([proposal.weights for proposal in proposals])
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    covers = sp.csr_array((added, covered, starts), shape=(objects.size, objects.size))
-    edges = covers.tocsc()  # by the object that is covered
+    # By the object that is covered. A weight is a rounded float, so that a float64 holds it.
+    edges = sp.csr_array((added.astype(np.float64), covered, starts), shape=(objects.size,) * 2).tocsc()
     key, row = min((proposal.bound for proposal in proposals), key=_order)
     floor = NO_GAIN if key == 0 else (key, int(np.searchsorted(objects, row)))
-    adjacency = Adjacency(edges.indptr, edges.indices, covers.indptr, covers.indices)
-    weights = Weights(edges.data, own, multiplicity, scale.exponent, scale.rounded)
+    adjacency = adjacency_of(edges_from(edges.indptr, edges.indices, edges.data))
+    in_full = EdgeScale(counted=False, unit=1.0)  # multiplicities and units are in the weights already
+    weights = Weights(own, multiplicity, np.ones_like(own), in_full, scale.exponent, scale.rounded)
     goal = Goal(n_missing, NOTHING_FIRST, n_most=own.size, n_least=n_least, floor=floor)
     picked, gains, by = pick(adjacency, weights, goal)
     n_covered = int(multiplicity[by >= 0].sum())

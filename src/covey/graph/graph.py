@@ -280,14 +280,17 @@ def check_graph(matrix: Any, from_distance: str | None = None) -> sp.csr_array:
         raise ValueError(f"graph must be a square matrix, one row for each object, got shape {csr.shape}.")
     if csr.shape[0] == 0:
         raise ValueError("graph must hold at least one object, got an empty matrix.")
-    if csr.data.dtype.kind not in "fiub" or not np.isfinite(csr.data).all():
+    lowest, highest = (
+        (csr.data.min(initial=0), csr.data.max(initial=0)) if csr.data.dtype.kind in "fiub" else (np.nan,) * 2
+    )
+    if not (np.isfinite(lowest) and np.isfinite(highest)):
         raise ValueError("graph must store finite real numbers, got NaN, infinity or another type.")
-    large = np.flatnonzero(np.abs(csr.data) >= LARGEST)
-    if from_distance is None and large.size:
-        x = int(np.searchsorted(csr.indptr, large[0], side="right")) - 1
+    if from_distance is None and max(abs(float(lowest)), abs(float(highest))) >= LARGEST:
+        first = int(np.flatnonzero(np.abs(csr.data) >= LARGEST)[0])
+        x = int(np.searchsorted(csr.indptr, first, side="right")) - 1
         raise ValueError(
-            f"graph must store similarities below {LARGEST:g} in magnitude, got {csr.data[large[0]]} for the objects "
-            f"{x} and {csr.indices[large[0]]}."
+            f"graph must store similarities below {LARGEST:g} in magnitude, got {csr.data[first]} for the objects "
+            f"{x} and {csr.indices[first]}."
         )
     if from_distance is None and looks_like_distances(csr):
         raise ValueError(

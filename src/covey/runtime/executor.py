@@ -7,6 +7,8 @@ If Ctrl-C interrupts the thread that waits for the tasks, no further task begins
 step (`interruptible.py`), and the threads are gone before the interrupt is raised again.
 """
 
+import ctypes
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -221,6 +223,17 @@ def keep_freed_blocks() -> None:
     take no notice.
     """
     np.empty(LARGEST_KEPT, dtype=np.uint8)
+
+
+def give_back_freed_blocks() -> None:
+    """Let the C library give the memory of arrays that are freed back to the system, where it can.
+
+    It is what `keep_freed_blocks` has kept, and what lay between arrays that were in use for longer. After a threshold
+    graph of 15 000 objects, whose 25 million entries take 300 MB, this was up to 150 MB.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None  # musl has none
+    if trim is not None:
+        trim(0)
 
 
 def reaches_other_machines(n_jobs: int | None = None) -> bool:

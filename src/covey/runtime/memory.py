@@ -18,15 +18,20 @@ def check_fits(n_bytes: int, what: str, remedy: str) -> None:
     """Raise MemoryError if `what` takes more memory than this machine has. Do nothing if the size of the memory is not
     known.
     """
-    try:
-        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # this system does not say
-        return
-    if n_bytes > available:
+    available = size_of_memory()
+    if available is not None and n_bytes > available:
         raise MemoryError(
             f"{what} needs {n_bytes / 2**30:.3g} GiB of memory, but this machine has {available / 2**30:.3g} GiB; "
             f"{remedy}."
         )
+
+
+def size_of_memory() -> int | None:
+    """Return how many bytes of memory this machine has, or None if the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 SAMPLED = 100

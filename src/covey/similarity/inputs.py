@@ -12,8 +12,9 @@
 6. *Rows of numbers* become one array from arrays, CSR matrices and frames.
 """
 
+import itertools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from numbers import Integral
 from typing import Any, Protocol
@@ -371,11 +372,31 @@ def looks_like_distances(matrix: Any) -> bool:
     if not sp.issparse(matrix):
         return bool((diagonal <= matrix.min(axis=1)).all() and matrix.max() > diagonal.max())
     # A sparse graph need not store its diagonal. Only a stored one tells how similar an object is to itself.
-    itself = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) == matrix.indices
-    others = matrix.data[~itself]
-    if np.count_nonzero(itself) < matrix.shape[0] or not others.size:
-        return False
-    return bool(diagonal.max() <= others.min() and diagonal.max() < others.max())
+    n_stored, least, most = 0, np.inf, -np.inf
+    for rows in blocks_of_rows(matrix):
+        stored = slice(matrix.indptr[rows.start], matrix.indptr[rows.stop])
+        row_of = np.repeat(np.arange(rows.start, rows.stop), np.diff(matrix.indptr[rows.start : rows.stop + 1]))
+        itself = row_of == matrix.indices[stored]
+        n_stored += int(np.count_nonzero(itself))
+        if n_stored < rows.stop:
+            return False
+        others = matrix.data[stored][~itself]
+        if others.size:
+            least, most = min(least, others.min()), max(most, others.max())
+    return bool(least <= most and diagonal.max() <= least and diagonal.max() < most)
+
+
+BLOCK = 1 << 20
+"""About how many stored entries are looked at at once, so that a look takes little memory beside the matrix."""
+
+
+def blocks_of_rows(matrix: Any) -> Iterator[slice]:
+    """Yield blocks of the rows of a CSR array, each of which stores about `BLOCK` entries, or is one row."""
+    n = matrix.shape[0]
+    starts = np.searchsorted(matrix.indptr, np.arange(0, max(matrix.indptr[-1], 1), BLOCK), side="left")
+    bounds = np.unique(np.concatenate([[0], np.minimum(starts, n), [n]]))
+    for first, last in itertools.pairwise(bounds.tolist()):
+        yield slice(first, last)
 
 
 LARGEST_FLOAT = int(sys.float_info.max)
