@@ -80,7 +80,7 @@ def add_rows(lists, tile, slack, first, first_other, i, j):  # type: ignore[no-u
     Write the pairs that spill into i and j, and return how many these are.
     """
     n, places = 0, lists.others.shape[1]
-    values = np.empty(places)
+    values = np.empty((2, places))
     for row in range(tile.shape[0]):
         x = first + row
         estimates, others = lists.estimates[x], lists.others[x]
@@ -105,7 +105,7 @@ def add_columns(lists, tile, slack, first, first_other, i, j):  # type: ignore[n
     The tile is read row by row, as it lies in memory.
     """
     n, places = 0, lists.others.shape[1]
-    values = np.empty(places)
+    values = np.empty((2, places))
     estimates, others = lists.estimates[first:], lists.others[first:]
     hurdles, sizes = lists.hurdles[first:], lists.sizes[first:]
     for row in range(tile.shape[0]):
@@ -124,7 +124,7 @@ def add_columns(lists, tile, slack, first, first_other, i, j):  # type: ignore[n
 def make_room(lists, x, slack, values, i, j, n):  # type: ignore[no-untyped-def]
     """Cut the shortlist of x, which is full, and let it spill if that does not help; n pairs have spilled so far.
 
-    `values` has room for a shortlist and is overwritten. Return how many pairs have spilled then.
+    `values` has room for two shortlists and is overwritten. Return how many pairs have spilled then.
     """
     cut(lists, x, slack, values)
     if 2 * lists.sizes[x] > lists.k + lists.others.shape[1]:  # less than half of the room beyond k is free
@@ -138,14 +138,14 @@ def cut(lists, x, slack, values):  # type: ignore[no-untyped-def]
     size, k = lists.sizes[x], lists.k
     if size < k:
         return
-    values[:size] = lists.estimates[x, :size]
-    lists.hurdles[x] = max(lists.hurdles[x], select_largest(values[:size], k) - 2 * slack)
-    kept = 0
-    for place in range(size):
-        if lists.estimates[x, place] >= lists.hurdles[x]:
-            lists.estimates[x, kept], lists.others[x, kept] = lists.estimates[x, place], lists.others[x, place]
-            kept += 1
-    lists.sizes[x] = kept
+    values[0, :size] = lists.estimates[x, :size]
+    hurdle = max(lists.hurdles[x], select_largest(values[0, :size], values[1], k) - 2 * slack)
+    estimates, others, kept = lists.estimates[x], lists.others[x], 0
+    for place in range(size):  # every entry is copied, and the next one overwrites what must go
+        estimate = estimates[place]
+        estimates[kept], others[kept] = estimate, others[place]
+        kept += estimate >= hurdle
+    lists.hurdles[x], lists.sizes[x] = hurdle, kept
 
 
 @njit(cache=True, nogil=True)
@@ -164,7 +164,7 @@ def spill_all(lists, slack, first, i, j):  # type: ignore[no-untyped-def]
 
     Return how many pairs these are.
     """
-    n, values = 0, np.empty(lists.estimates.shape[1])
+    n, values = 0, np.empty((2, lists.others.shape[1]))
     for row in range(slack.size):
         cut(lists, first + row, slack[row], values)
         n = spill(lists, first + row, i, j, n)
@@ -172,25 +172,28 @@ def spill_all(lists, slack, first, i, j):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def select_largest(values, k):  # type: ignore[no-untyped-def]
-    """Return the k-th largest of the values, which are put into another order (Hoare's selection)."""
-    low, high, wanted = 0, values.size - 1, k - 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        left, right = low, high
-        while left <= right:
-            while values[left] > pivot:
-                left += 1
-            while values[right] < pivot:
-                right -= 1
-            if left <= right:
-                values[left], values[right] = values[right], values[left]
-                left += 1
-                right -= 1
-        if wanted <= right:
-            high = right
-        elif wanted >= left:
-            low = left
+def select_largest(values, smaller, k):  # type: ignore[no-untyped-def]
+    """Return the k-th largest of the values; `smaller` has room for as many, and both are overwritten.
+
+    Those above a pivot stay, those below it go to the other array, and the search goes on in one of the two. The loop
+    has no branch that the processor would have to guess.
+    """
+    n = values.size
+    while n > 1:
+        first, middle, last = values[0], values[n // 2], values[n - 1]
+        pivot = max(min(first, middle), min(max(first, middle), last))
+        above, below = 0, 0
+        for t in range(n):
+            value = values[t]
+            values[above], smaller[below] = value, value
+            above += value > pivot
+            below += value < pivot
+        if k <= above:
+            n = above
+        elif k <= n - below:
+            return pivot
         else:
-            high = low  # between the two parts, all values equal the pivot, and one of these is wanted
-    return values[wanted]
+            k -= n - below
+            n = below
+            values, smaller = smaller, values
+    return values[0]
