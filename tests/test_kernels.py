@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import covey
 from covey.coverage import cover, edges, gains, lower_bound, primal_dual, queue, refine, shards
 from covey.coverage.edges import Edges, adjacency_of, edges_from
-from covey.graph import by_group, groups, growing, pair_memory
+from covey.graph import by_group, groups, growing, pair_memory, shortlists
 from covey.graph import candidates as _candidates
 from covey.graph import exact as _exact
 from covey.graph import lists as _lists
@@ -64,10 +64,15 @@ def csr_case(term):
     return term, *parts, *pairs(20), np.zeros(200)
 
 
-def list_case():
-    lists = _lists.NeighborLists.empty(12, 5)
-    offered = rng.integers(0, 4, 200) / 4
-    return lists.indices, lists.similarities, lists.states, *pairs(12), offered
+def list_case(n=12, size=5):
+    """Empty lists of n objects and pairs to offer; a pair that comes again has the same similarity."""
+    lists, (i, j) = _lists.NeighborLists.empty(n, size), pairs(n, 40 * size)
+    return lists.indices, lists.similarities, lists.states, i, j, (i + 7 * j) % 4 / 4
+
+
+def move_entries(array, row, place, count):
+    """What `make_room` asks the processor to do."""
+    array[row, place + 1 : place + 1 + count] = array[row, place : place + count].copy()
 
 
 def filled_lists():
@@ -100,6 +105,29 @@ def meet_case():
     others = np.unique(rng.integers(-1, 200, 9)).astype(np.int32)
     marks = rng.integers(0, 1 << 62, 5).astype(np.uint64)
     return np.int32(5), others, marks, 1, *np.zeros((2, 20), np.int32), 3
+
+
+def full_shortlists():
+    """Shortlists of nine objects for the three best, with seven places, all of which are filled."""
+    return shortlists.Shortlists(
+        rng.integers(0, 9, (9, 7)) / 1.0,
+        rng.integers(0, 99, (9, 7)).astype(np.int32),
+        np.full(9, 7),
+        rng.choice([-np.inf, 0.0], 9),
+        3,
+    )
+
+
+def spilled():
+    return np.zeros((2, 300), dtype=np.int32)
+
+
+def shortlist_case(shape):
+    """A tile that is offered to the shortlists of six objects, and of which some entries are no pairs."""
+    lists = full_shortlists()
+    lists.sizes[:] = rng.integers(0, 7, 9)
+    tile = rng.choice([-np.inf, *range(12)], shape).astype(np.float32)
+    return lists, tile, rng.integers(0, 3, 6) / 1.0, 2, 40, *spilled()
 
 
 def bytes_case():
@@ -360,7 +388,7 @@ CASES = {
     _kernels.csr_shared_sum: lambda: (lambda term, *rest: (term, 30, *rest))(*csr_case(rng.integers(2))),
     _kernels.shared_term: lambda: (rng.integers(5), *rng.integers(0, 3, 2).astype(float)),
     _kernels.lone_term: lambda: (rng.integers(5), float(rng.integers(1, 3))),
-    _lists.insert: list_case,
+    _lists.insert: lambda: list_case(*((12, 5) if rng.random() < 0.5 else (150, 80))),
     _lists.sort_ties: lambda: (
         rng.integers(-1, 9, (7, 5)).astype(np.int32),
         -np.sort(-rng.integers(0, 3, (7, 5)) / 2, axis=1),
@@ -375,13 +403,20 @@ CASES = {
         np.zeros(200, bool),
     ),
     _exact.clear_hurdles: hurdle_case,
-    _exact.find_best: best_case,
+    groups.find_best: best_case,
     groups.drop_listed: lambda: (
         filled_lists()[0],
         rng.permutation(12)[:8].astype(np.int32),
         rng.integers(0, 8, 40).astype(np.int32),
         rng.integers(0, 8, 40).astype(np.int32),
     ),
+    shortlists.add_rows: lambda: shortlist_case((6, 20)),
+    shortlists.add_columns: lambda: shortlist_case((20, 6)),
+    shortlists.make_room: lambda: (full_shortlists(), int(rng.integers(9)), 0.5, np.zeros((2, 7)), *spilled(), 2),
+    shortlists.cut: lambda: (full_shortlists(), int(rng.integers(9)), 0.5, np.zeros((2, 7))),
+    shortlists.spill: lambda: (full_shortlists(), int(rng.integers(9)), *spilled(), 2),
+    shortlists.spill_all: lambda: (full_shortlists(), np.full(6, 0.5), 3, *spilled()),
+    shortlists.select_largest: lambda: (rng.integers(0, 9, 8) / 1.0, np.zeros(8), int(rng.integers(1, 9))),
     _candidates.mix: lambda: (np.uint64(1234567), np.int32(5), np.int32(99)),
     _candidates.keep_smallest: lambda: (
         np.array([4, 5, 6, 0], np.int32),
@@ -523,6 +558,7 @@ def test_kernel_does_what_its_source_says(kernel, monkeypatch):
                 if hasattr(value, "py_func"):
                     patch.setitem(kernel.py_func.__globals__, name, value.py_func)
             patch.setattr(prefetch, "prefetch", lambda array, row, offset: None)  # an instruction to the processor
+            patch.setattr(_lists, "make_room", move_entries)
             plain = run(kernel.py_func, arguments)
         for a, b in zip(compiled, plain, strict=True):
             if kernel in ROUNDED and a.dtype.kind == "f":

@@ -9,8 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import covey
 from covey.graph import exact, groups, recall
-from covey.graph.exact import best_of_rows
-from covey.graph.groups import drop_listed
+from covey.graph.groups import best_of_rows, drop_listed
 from covey.graph.recall import SampledNeighbors
 from tests.forms import space_of
 

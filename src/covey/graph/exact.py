@@ -6,15 +6,14 @@ For each object, this is a search for the k best of all others, or for the k bes
 1. Cut the pairs into tiles of rows and columns. In a symmetric space a tile serves both its rows and its columns, so
    that only tiles on and above the diagonal are needed.
 2. In a space that can be screened, estimate all similarities of a tile by one matrix product. An estimate is off by at
-   most the slack of its row. At least k similarities of a list therefore reach the k-th best estimate less the slack:
-   this is the *hurdle* of the list, and all that belongs into the list clears it. So only pairs whose estimate plus the
-   slack reaches the hurdle need to be scored. Hurdles only rise.
+   most the slack of its row. So only pairs whose estimates come near the k-th best one need to be scored: those that
+   clear the *hurdle* of the list.
 3. In any other space, score the whole tile.
 4. Offer the scores to the neighbor lists. Their total order makes the result independent of tiles and threads.
 
-Two loops clear the hurdles of a tile: `clear_hurdles` for its rows, and `clear_column_hurdles` for its columns, which
-also reads the tile row by row, as it lies in memory. `by_group.py` has a third one for lists of a single entry, which
-takes half the time of `clear_hurdles` there.
+A search for the k best of all others keeps the best estimates of each object in a shortlist (`shortlists.py`) until it
+has seen all tiles, and only then scores the few pairs that are left. A search in groups scores the pairs of each tile
+that clear the hurdles so far (`BestLists`).
 
 `all_similarities` returns the similarities of all pairs of two sides as one matrix, dense or sparse. It scores blocks
 of rows; a sparse result never needs the dense matrix.
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices, Integers, Positions
 from covey.graph.lists import NeighborLists
+from covey.graph.shortlists import Shortlists
 from covey.runtime.executor import share_out
 from covey.similarity.space import Space
 from covey.similarity.sums import Total, added, total_of
@@ -85,14 +85,15 @@ class BestLists:
         return i[:n], j[:n]
 
 
-class _Search(BestLists):
+class _Search:
     """A search for the k best objects of the right side of a space, for all objects of the left side.
 
-    With `others`, both sides are the same objects, and no object is its own neighbor.
+    With `others`, both sides are the same objects, and no object is its own neighbor. Where the space is screened,
+    `settle` has to be called for all blocks once all tiles are searched.
     """
 
     def __init__(self, space: Space, k: int, *, others: bool, multiplicity: Integers | None = None) -> None:
-        super().__init__(space.n_left, k)
+        self.lists, self._shortlists = NeighborLists.empty(space.n_left, k), Shortlists.empty(space.n_left, k)
         self.space, self.others, self._multiplicity = space, others, multiplicity
         self.step = share_out(space.n_left, TILE)
         self._width = self.step if others else TILE  # of a tile; few queries must not make tiles narrow
@@ -125,23 +126,30 @@ class _Search(BestLists):
         return slice(start, min(start + self.step, self.space.n_left))
 
     def screen(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
-        """Score the pairs of a tile that clear the hurdles of its rows, and offer the columns to them."""
-        objects, k = np.arange(rows.start, rows.stop, dtype=np.int32), self.lists.indices.shape[1]
-        i, j = best_of_rows(estimates, self.space.slack(rows), objects, self.hurdles[:, 0], k)
-        i, j = i + np.int32(rows.start), j + np.int32(columns.start)
-        self.offer(rows, i, j, self.space.score(i, j, counted=False))
+        """Offer the columns of a tile to the shortlists of its rows."""
+        with self._lock(rows):
+            i, j = self._shortlists.offer(estimates, self.space.slack(rows), rows, columns, transposed=False)
+        self._score(rows, i, j)
 
     def screen_columns(self, estimates: NDArray[Any], rows: slice, columns: slice) -> None:
-        """Score the pairs of a tile that clear the hurdles of its columns, and offer the rows to them.
+        """Offer the rows of a tile to the shortlists of its columns, which are objects of the left side."""
+        with self._lock(columns):
+            i, j = self._shortlists.offer(estimates, self.space.slack(columns), rows, columns, transposed=True)
+        self._score(columns, i, j)
 
-        The columns of the tile are objects of the left side.
-        """
-        i, j = np.empty((2, estimates.size), dtype=np.int32)
-        hurdles, k = self.hurdles[columns, 0], self.lists.indices.shape[1]
-        n = clear_column_hurdles(estimates, self.space.slack(columns), hurdles, k, i, j)
-        order = np.argsort(i[:n], kind="stable")  # pairs of the same object are scored faster one after the other
-        i, j = i[order] + np.int32(columns.start), j[order] + np.int32(rows.start)
-        self.offer(columns, i, j, self.space.score(i, j, counted=False))
+    def settle(self) -> None:
+        """Score what the shortlists hold in the end."""
+        if self.space.screened:
+            self.space.executor.run(self._settle_block, self.starts)
+
+    def _settle_block(self, start: int) -> None:
+        rows = self.rows(start)
+        self._score(rows, *self._shortlists.left(rows, self.space.slack(rows)))
+
+    def _score(self, block: slice, i: Indices, j: Indices) -> None:
+        """Score pairs of a block of objects that were counted before, and offer them to its lists."""
+        if i.size:
+            self.offer(block, i, j, self.space.score(i, j, counted=False))
 
     def score_all(self, rows: slice, columns: slice) -> tuple[Indices, Indices, Floats]:
         """Score all pairs of a tile; on the diagonal, only those that are pairs of different objects and come first."""
@@ -150,8 +158,11 @@ class _Search(BestLists):
 
     def offer(self, block: slice, i: Indices, j: Indices, similarities: Floats) -> None:
         """Offer pairs to the lists of a block of objects; the lock of the block keeps other threads out meanwhile."""
-        with self._locks[block.start // self.step]:
+        with self._lock(block):
             self.lists.offer(i, j, similarities)
+
+    def _lock(self, block: slice) -> threading.Lock:
+        return self._locks[block.start // self.step]
 
     def _total(self, i: Indices, j: Indices, similarities: Floats) -> Total:
         if self._multiplicity is None:
@@ -171,6 +182,7 @@ def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -
     if space.symmetric:
         tiles = [(rows, columns) for rows, columns in tiles if rows <= columns]
     sums = space.executor.run(search.tile, tiles, products=True)
+    search.settle()
     scored = [value for value in sums if value is not None]
     total = added(scored) / (1 if space.symmetric else 2) if scored else None
     return search.lists, total
@@ -183,6 +195,7 @@ def nearest(space: Space, k: int) -> NeighborLists:
     # Tiles of different rows follow each other, so that threads seldom wait for the lists of the same rows.
     tiles = [(rows, columns) for columns in range(0, space.n_right, TILE) for rows in search.starts]
     space.executor.run(search.tile, tiles, products=True)
+    search.settle()
     return search.lists
 
 
@@ -211,6 +224,8 @@ def nearest_across(forward: Space, backward: Space, k: int, *, symmetric: bool) 
 
     tiles = [(row, column) for column in right.starts for row in left.starts]
     forward.executor.run(search, tiles, products=True)
+    left.settle()
+    right.settle()
     return left.lists, right.lists
 
 
@@ -271,100 +286,6 @@ def clear_hurdles(estimates, slack, groups, objects, hurdles, k, i, j):  # type:
             if estimates[row, column] >= needed[of_columns[column]]:
                 j[n] = column
                 n += 1
-    return n
-
-
-LANES_A_NEIGHBOR = 4
-"""How many lanes `find_best` has for each neighbor. With fewer the first hurdle is lower, and with more there are more
-maxima to go through."""
-
-
-def best_of_rows(
-    estimates: NDArray[Any], slack: Floats, objects: Indices, hurdles: Floats, k: int
-) -> tuple[Indices, Indices]:
-    """Raise the hurdle of each row's object, and return the rows and columns of the pairs that may clear it."""
-    i, j = np.empty((2, estimates.size), dtype=np.int32)
-    lanes = max(64, 1 << (LANES_A_NEIGHBOR * k - 1).bit_length())
-    n = find_best(estimates, slack, objects, hurdles, k, lanes, i, j)
-    return i[:n], j[:n]
-
-
-@njit(cache=True, nogil=True)
-def find_best(estimates, slack, objects, hurdles, k, lanes, i, j):  # type: ignore[no-untyped-def]
-    """Do what `clear_hurdles` does for a single group, for rows of which few columns clear the hurdle.
-
-    The columns are dealt out to lanes in turn. The k-th largest of the maxima of all lanes is no larger than the k-th
-    best estimate, because k different columns reach it; so only lanes whose maximum clears this hurdle are looked at.
-    The maxima are taken of all lanes at once, which the processor does for several of them in one step.
-    """
-    n, width = 0, estimates.shape[1]
-    largest, best = np.empty(lanes, dtype=estimates.dtype), np.empty(k)
-    for row in range(estimates.shape[0]):
-        values, margin, hurdle = estimates[row], slack[row], hurdles[objects[row]]
-        largest[:] = -np.inf
-        whole = width - width % lanes
-        for start in range(0, whole, lanes):
-            part = values[start : start + lanes]
-            for lane in range(lanes):
-                largest[lane] = max(largest[lane], part[lane])
-        for lane in range(width - whole):
-            largest[lane] = max(largest[lane], values[whole + lane])
-        best[:] = hurdle
-        for lane in range(lanes):
-            if largest[lane] > best[k - 1]:
-                insert_sorted(best, largest[lane])
-        needed = max(hurdle, best[k - 1] - margin) - margin
-        first = n
-        best[:] = hurdle
-        for lane in range(lanes):
-            if largest[lane] == -np.inf or largest[lane] < needed:
-                continue
-            for column in range(lane, width, lanes):
-                estimate = values[column]
-                if estimate == -np.inf or estimate < needed:
-                    continue
-                i[n], j[n] = row, column
-                n += 1
-                if estimate > best[k - 1]:
-                    insert_sorted(best, estimate)
-        # A score lies within the slack of its estimate: k scores reach the k-th best estimate less the slack.
-        hurdles[objects[row]] = max(hurdle, best[k - 1] - margin)
-        needed = hurdles[objects[row]] - margin
-        collected, n = n, first
-        for pair in range(first, collected):
-            if values[j[pair]] >= needed:
-                i[n], j[n] = i[pair], j[pair]
-                n += 1
-    return n
-
-
-@njit(cache=True, nogil=True)
-def clear_column_hurdles(estimates, slack, hurdles, k, i, j):  # type: ignore[no-untyped-def]
-    """Do what `clear_hurdles` does for the transpose of the estimates, which is never made.
-
-    The estimates are read row by row, as they lie in memory. So the pairs come in the order of the rows.
-    """
-    best = np.empty((estimates.shape[1], k))
-    best[:] = hurdles.reshape(-1, 1)
-    lowest = hurdles - slack
-    n = 0
-    for row in range(estimates.shape[0]):
-        for column in range(estimates.shape[1]):
-            estimate = estimates[row, column]
-            if estimate < lowest[column] or estimate == -np.inf:
-                continue
-            i[n], j[n] = column, row
-            n += 1
-            own = best[column]
-            if estimate > own[k - 1]:
-                insert_sorted(own, estimate)
-                hurdles[column] = max(hurdles[column], own[k - 1] - slack[column])
-                lowest[column] = hurdles[column] - slack[column]
-    collected, n = n, 0
-    for pair in range(collected):
-        if estimates[j[pair], i[pair]] >= lowest[i[pair]]:
-            i[n], j[n] = i[pair], j[pair]
-            n += 1
     return n
 
 

@@ -20,15 +20,17 @@ groups, and those of objects and pivots, count as evaluations.
 """
 
 import threading
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices, Integers
 from covey.graph.candidates import invert
 from covey.graph.descent import SMALLEST_LIST, Descent, warn_of_missed
 from covey.graph.evaluator import Evaluator
-from covey.graph.exact import best_of_rows, nearest, nearest_others
+from covey.graph.exact import insert_sorted, nearest, nearest_others
 from covey.graph.lists import NeighborLists
 from covey.graph.pair_memory import ForgottenPairs
 from covey.graph.recall import SAMPLE, Recall, SampledNeighbors
@@ -57,6 +59,10 @@ MOST_PARTS = 200
 
 UNDIVIDED = 0.9
 """A group of which one part keeps this share does not divide: its members are equally similar to all pivots."""
+
+LANES_A_NEIGHBOR = 4
+"""How many lanes `find_best` has for each neighbor. With fewer the first hurdle is lower, and with more there are more
+maxima to go through."""
 
 SETTLED = 0.02
 """Neighbors of neighbors go on meeting until a round of meetings changes no more than this share of the entries."""
@@ -229,6 +235,65 @@ def complete(lists: NeighborLists, space: Space, k: int) -> None:
         i, j, similarities = np.repeat(lacking, k + 1), found.indices.ravel(), found.similarities.ravel()
         others = i != j
         lists.offer(i[others], j[others], similarities[others])
+
+
+def best_of_rows(
+    estimates: NDArray[Any], slack: Floats, objects: Indices, hurdles: Floats, k: int
+) -> tuple[Indices, Indices]:
+    """Raise the hurdle of each row's object, and return the rows and columns of the pairs that may clear it."""
+    i, j = np.empty((2, estimates.size), dtype=np.int32)
+    lanes = max(64, 1 << (LANES_A_NEIGHBOR * k - 1).bit_length())
+    n = find_best(estimates, slack, objects, hurdles, k, lanes, i, j)
+    return i[:n], j[:n]
+
+
+@njit(cache=True, nogil=True)
+def find_best(estimates, slack, objects, hurdles, k, lanes, i, j):  # type: ignore[no-untyped-def]
+    """Do what `clear_hurdles` does for a single group, for rows of which few columns clear the hurdle.
+
+    The columns are dealt out to lanes in turn. The k-th largest of the maxima of all lanes is no larger than the k-th
+    best estimate, because k different columns reach it; so only lanes whose maximum clears this hurdle are looked at.
+    The maxima are taken of all lanes at once, which the processor does for several of them in one step.
+    """
+    n, width = 0, estimates.shape[1]
+    largest, best = np.empty(lanes, dtype=estimates.dtype), np.empty(k)
+    for row in range(estimates.shape[0]):
+        values, margin, hurdle = estimates[row], slack[row], hurdles[objects[row]]
+        largest[:] = -np.inf
+        whole = width - width % lanes
+        for start in range(0, whole, lanes):
+            part = values[start : start + lanes]
+            for lane in range(lanes):
+                largest[lane] = max(largest[lane], part[lane])
+        for lane in range(width - whole):
+            largest[lane] = max(largest[lane], values[whole + lane])
+        best[:] = hurdle
+        for lane in range(lanes):
+            if largest[lane] > best[k - 1]:
+                insert_sorted(best, largest[lane])
+        needed = max(hurdle, best[k - 1] - margin) - margin
+        first = n
+        best[:] = hurdle
+        for lane in range(lanes):
+            if largest[lane] == -np.inf or largest[lane] < needed:
+                continue
+            for column in range(lane, width, lanes):
+                estimate = values[column]
+                if estimate == -np.inf or estimate < needed:
+                    continue
+                i[n], j[n] = row, column
+                n += 1
+                if estimate > best[k - 1]:
+                    insert_sorted(best, estimate)
+        # A score lies within the slack of its estimate: k scores reach the k-th best estimate less the slack.
+        hurdles[objects[row]] = max(hurdle, best[k - 1] - margin)
+        needed = hurdles[objects[row]] - margin
+        collected, n = n, first
+        for pair in range(first, collected):
+            if values[j[pair]] >= needed:
+                i[n], j[n] = i[pair], j[pair]
+                n += 1
+    return n
 
 
 @njit(cache=True, nogil=True)

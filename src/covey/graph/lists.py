@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices
@@ -17,6 +19,10 @@ from covey.runtime.interruptible import MANY, in_steps
 
 JOINED, WAITING, FRESH = 0, 1, 2
 """The states of an entry in NN-Descent: it was joined, it waits to be joined, or it came in during this round."""
+
+SEARCHED_FROM, MOVED_FROM = 32, 8
+"""In a list of more entries than the first number, a place is found by halving. If more entries than the second have to
+make room, they are moved as blocks of memory. Short lists gain from neither: benchmarks/LONG_LISTS.md."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +82,45 @@ class NeighborLists:
         return out
 
 
+@intrinsic
+def make_room(typing_context, array, row, place, count):  # type: ignore[no-untyped-def]
+    """Move `count` entries of a row of a C-ordered array one place on, from this place on, by one `memmove`."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        made = context.make_array(signature.args[0])(context, builder, arguments[0])
+        row, place, count = (
+            context.cast(builder, value, kind, types.intp)
+            for value, kind in zip(arguments[1:], signature.args[1:], strict=True)
+        )
+        before = builder.mul(builder.extract_value(made.strides, 0), row)
+        start = builder.gep(
+            builder.bitcast(made.data, cgutils.voidptr_t), [builder.add(before, builder.mul(place, made.itemsize))]
+        )
+        cgutils.raw_memmove(builder, builder.gep(start, [made.itemsize]), start, count, made.itemsize)
+        return context.get_dummy_value()
+
+    return types.void(array, row, place, count), generate
+
+
 @njit(cache=True, nogil=True)
 def insert(indices, similarities, states, i, j, offered):  # type: ignore[no-untyped-def]
     """Insert each j[t] at its place in the list of i[t], unless it ranks below the whole list or is there already."""
     size = indices.shape[1]
     for t in range(i.size):
         row, other, score = i[t], j[t], offered[t]
-        slot = size
-        while slot > 0 and (
+        low, slot = 0, size
+        if size > SEARCHED_FROM:
+            if score < similarities[row, size - 1]:
+                continue
+            while slot - low > SEARCHED_FROM:  # what comes before `low` ranks higher, and `slot` and the rest lower
+                middle = (low + slot) // 2
+                if score > similarities[row, middle] or (
+                    score == similarities[row, middle] and other < indices[row, middle]
+                ):
+                    slot = middle
+                else:
+                    low = middle + 1
+        while slot > low and (
             score > similarities[row, slot - 1]
             or (score == similarities[row, slot - 1] and other < indices[row, slot - 1])
         ):
@@ -91,10 +128,16 @@ def insert(indices, similarities, states, i, j, offered):  # type: ignore[no-unt
         # A pair that is offered again has the same score, so its slot is right behind that of the first offer.
         if slot == size or (slot > 0 and indices[row, slot - 1] == other):
             continue
-        for later in range(size - 1, slot, -1):
-            indices[row, later] = indices[row, later - 1]
-            similarities[row, later] = similarities[row, later - 1]
-            states[row, later] = states[row, later - 1]
+        n_later = size - 1 - slot
+        if n_later > MOVED_FROM:
+            make_room(indices, row, slot, n_later)
+            make_room(similarities, row, slot, n_later)
+            make_room(states, row, slot, n_later)
+        else:
+            for later in range(size - 1, slot, -1):
+                indices[row, later] = indices[row, later - 1]
+                similarities[row, later] = similarities[row, later - 1]
+                states[row, later] = states[row, later - 1]
         indices[row, slot], similarities[row, slot], states[row, slot] = other, score, FRESH
 
 

@@ -56,12 +56,5 @@ BIT_CASES = {
         np.zeros((4, 5)),
     ),
     exact.insert_sorted: lambda: (-np.sort(-rng.integers(0, 9, 5) / 1.0), float(rng.integers(9))),
-    exact.clear_column_hurdles: lambda: (
-        rng.integers(0, 9, (50, 6)).astype(np.float32),
-        rng.integers(0, 2, 6).astype(float),
-        np.full(6, rng.choice([-np.inf, 3.0])),
-        3,
-        *np.zeros((2, 300), dtype=np.int32),
-    ),
 }
 """Arguments for each kernel, which `tests/test_kernels.py` runs in Python and compiled."""
