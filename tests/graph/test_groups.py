@@ -50,6 +50,8 @@ def small(monkeypatch):
     monkeypatch.setattr(groups, "LARGEST", 60)
     monkeypatch.setattr(groups, "MOST_PIVOTS", 12)
     monkeypatch.setattr(recall, "SAMPLE", 50)
+    monkeypatch.setattr(groups, "PAIR_IN_MEETING", 0)  # else so few objects would get the exact graph
+    monkeypatch.setattr(groups, "PAIR_IN_GROUP", 0)
 
 
 def graph_of(kind, n=700, **options):
@@ -116,8 +118,9 @@ def test_the_estimate_counts_one_object_as_no_neighbor_of_itself():
     assert SampledNeighbors(space_of(X, "dot"), K, np.random.default_rng(0)).recall(truth.similarities).value == 1.0
 
 
-def test_data_without_structure_get_the_exact_graph(small):
+def test_data_without_structure_get_the_exact_graph(small, monkeypatch):
     """Rounds would find so little that the graph of all pairs takes no longer."""
+    monkeypatch.setattr(groups, "PAIR_IN_MEETING", 1)
     X = np.random.default_rng(0).standard_normal((500, 60))
     graph = covey.neighbor_graph(X, K, "cosine", "groups", random_state=0)
     truth = covey.neighbor_graph(X, K, "cosine", "exact")

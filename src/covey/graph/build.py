@@ -76,11 +76,12 @@ def neighbor_graph(
     method : {"auto", "exact", "nn-descent", "groups"} or NNDescent, default="auto"
         "exact" evaluates all pairs. "nn-descent" evaluates few pairs and finds most neighbors; `covey.NNDescent` is the
         same with parameters of its own. "groups" looks at all pairs within overlapping groups of similar rows, by
-        matrix products; it takes rows of numbers under cosine, dot, euclidean and sqeuclidean, and packed bits under
+        matrix products, or at all pairs if that takes less time; it takes rows of numbers under cosine, dot, euclidean and sqeuclidean, and packed bits under
         jaccard. "auto" is exact for up to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where
-        all pairs are evaluated about as fast as few: for up to 10 000 dense rows, 20 000 CSR rows or 40 000 rows of
+        all pairs are evaluated about as fast as few: for up to 20 000 dense rows, 30 000 CSR rows or 40 000 rows of
         packed bits where "groups" is possible, for up to 5 000 strings under the named similarities, and for
-        precomputed matrices. Otherwise it is "groups" where that is possible, and else "nn-descent".
+        precomputed matrices. Otherwise it is "groups" where that is possible, for dense rows of 512 columns and more
+        from 200 000 rows on, and else "nn-descent".
     checkpoint, on_error, timeout : path, str, float, default=None, "raise", None
         Precautions as in `covey.CRS`. For named similarities the checkpoint keeps the finished graph.
     random_state : int, RandomState instance or None, default=None
@@ -161,7 +162,7 @@ def choose_method(method: Method, space: Space, k: int) -> Method:
             "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean "
             "of rows of numbers, or jaccard of packed bits; use 'nn-descent', or 'auto', which chooses."
         )
-    if method == "groups" or (method == "auto" and space.screened):
+    if method == "groups" or (method == "auto" and space.screened and n >= space.groups_from):
         return "groups"
     return method if isinstance(method, NNDescent) else NNDescent()
 
@@ -246,7 +247,7 @@ def made_once(
         return graph
     try:
         graph = _from_bytes(checkpoint.results[FINISHED])
-        if graph.method != method or graph.indices.shape != shape:
+        if graph.method not in (method, "exact" if method == "groups" else method) or graph.indices.shape != shape:
             raise ValueError("it was made in another way, or of other objects")
         _check_order(graph)
     except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -12,7 +12,8 @@ That is a *round*. Between rounds neighbors of neighbors meet, as in NN-Descent 
 one round has missed. The true neighbors of a sample of objects tell how many are found (`recall.py`). As long as they
 are too few, the lists get longer once, and further rounds follow with other pivots, up to `MOST_ROUNDS`.
 
-If a round has found so little that further ones would take as long as the exact graph, the exact graph is made.
+If there are so few objects, or if the first round has found so little, that going on would take longer than the exact
+graph, the exact graph is made.
 
 The result is the same for any number of threads and any block size. Pivots are drawn by one generator, and those of a
 group by one that belongs to it; nearest pivots follow from scores; and lists obey their total order. All pairs within
@@ -41,8 +42,8 @@ MEMBERSHIPS = 4
 same evaluations (`benchmarks/groups.py`)."""
 
 LARGEST, LARGEST_WIDE, WIDE = 2000, 500, 512
-"""The most members of a group: the first number, or the second if rows have at least `WIDE` columns, whose products
-take longer than all else. Larger groups find more neighbors in a round."""
+"""The most members of a group: the first number, or the second if a product reads at least `WIDE` numbers of a row and
+takes longer than all else. Larger groups find more neighbors in a round."""
 
 FULL = 0.6
 """How full groups are on average. Pivots draw unequal numbers of objects, and few groups should have to be split."""
@@ -77,6 +78,11 @@ take few evaluations and much time."""
 MOST_ROUNDS = 4
 """The most rounds. The work is so bounded by a multiple of the first pass."""
 
+PAIR_IN_GROUP, PAIR_IN_MEETING = 2.5, 50
+"""How long a pair in a group, and one of neighbors of neighbors, takes beside a pair of the exact graph: 1.7 and 22 times
+as long for dense rows, and 3.3 and 75 times for CSR rows. These are sizes of both, so that the same numbers of objects
+get the same graph on any machine."""
+
 LITTLE, LONGER = 0.75, 2
 """Lists get longer by the second number after the first round, if it has found less than the first. Neighbors of
 neighbors find little in data without structure as long as lists are short: for 300 000 uniform rows in 32 dimensions
@@ -96,13 +102,13 @@ def group(
     search.meet_in_groups(rng)
     search.begin_meetings(rng, scored)
     sampled = SampledNeighbors(space, k, rng)
+    if search.costs_more_than_all_pairs(sampled.recall(search.similarities(sampled.sample)).value):
+        return nearest_others(space, k)[0], None
     while True:
         search.meet_neighbors()
         estimate = sampled.recall(search.similarities(sampled.sample))
         if estimate.value >= recall or search.n_rounds == MOST_ROUNDS:
             break
-        if search.takes_all_pairs(estimate.value, recall):
-            return nearest_others(space, k)[0], None
         if search.n_rounds == 1 and estimate.value < LITTLE:
             search.lengthen(LONGER)
         search.meet_in_groups(rng)
@@ -118,7 +124,7 @@ class _Search:
     def __init__(self, space: Space, size: int) -> None:
         self.space, self.n_rounds = space, 0
         self.evaluator = Evaluator(space, min(size, space.n_left - 1), met=ForgottenPairs(space.n_left))
-        self._largest = LARGEST_WIDE if space.width >= WIDE else LARGEST
+        self._largest = LARGEST_WIDE if space.n_terms >= WIDE else LARGEST
         self._hurdles = np.full(space.n_left, -np.inf)
         self._groups = np.zeros(space.n_left, dtype=np.int64)
         self._numbers = np.arange(space.n_left, dtype=np.int32)
@@ -215,13 +221,18 @@ class _Search:
         """Return the lists under the numbers of the objects."""
         return self._descent.lists()
 
-    def takes_all_pairs(self, found: float, wanted: float) -> bool:
-        """Return whether going on would take about as many evaluations as all pairs.
+    def costs_more_than_all_pairs(self, found: float) -> bool:
+        """Return whether going on is likely to take longer than the exact graph, if one round has found this share.
 
-        If a round finds the share p of all neighbors, r rounds find 1 - (1 - p)^r of them.
+        Joining lists of s entries lets about s^2 pairs of an object meet. If little was found, lists will get longer,
+        and another round of groups will follow.
         """
-        rounds = np.log1p(-min(wanted, 0.999)) / np.log1p(-min(max(found, 1e-6), 0.999))
-        return bool(rounds * self.space.n_evaluations / self.n_rounds > self.space.n_pairs)
+        n, size = self.space.n_left, self.evaluator.lists.indices.shape[1]
+        in_groups = self.space.n_evaluations / n
+        cost = PAIR_IN_GROUP * in_groups + PAIR_IN_MEETING * size**2
+        if found < LITTLE:
+            cost += PAIR_IN_GROUP * in_groups + PAIR_IN_MEETING * (LONGER * size) ** 2
+        return cost > self.space.n_pairs / n
 
 
 def complete(lists: NeighborLists, space: Space, k: int) -> None:

@@ -18,7 +18,7 @@ A space also carries the threads that may work on it, so that no later stage has
   before `Space.__init__` is called. If it is `screened`, it defines `estimates` and `slack`, and `estimate_of` and
   `bounds` where it can.
 - It overrides `with_itself` and `mean` where they follow without an evaluation.
-- If it is `screened`, it defines `among` and `between`, which give a part of it, and `width`.
+- If it is `screened`, it defines `among` and `between`, which give a part of it, and sets `n_terms` and `groups_from`.
 - It overrides `parts` if its similarities come in parts of which some may be lost to an error.
 
 `score`, `score_pairs`, `of_copies` and the counting are the same for all spaces. A `WrappedSpace` evaluates pairs in
@@ -104,8 +104,10 @@ class Space(ABC):
     hubs : bool
         Whether a few objects tend to be near to very many others. Neighbors of neighbors then mostly lead to these
         objects and seldom to new ones.
-    width : int
-        How many columns the objects have, if they are rows; each takes its part in the time of a product.
+    n_terms : int
+        How many numbers of an object a product reads, on average.
+    groups_from : int
+        From this number of objects on, groups are faster than NN-Descent, where the space is screened.
     exact_up_to : int
         Up to this number of objects, scoring all pairs is about as fast as NN-Descent, which scores few of them.
     is_part : bool
@@ -120,7 +122,8 @@ class Space(ABC):
     screened = False
     cheap = False
     hubs = False
-    width = 0
+    n_terms = 0
+    groups_from = 0
     exact_up_to = 0
     is_part = False
 

@@ -222,6 +222,10 @@ class BitRows(Rows):
         self.width = 8 * bits.dtype.itemsize * bits.shape[1]
 
     @property
+    def n_read(self) -> int:
+        return int(self.values.shape[1])
+
+    @property
     def precision(self) -> np.dtype[Any]:
         """Float32 holds all counts up to 2^24."""
         return np.dtype(np.float32 if self.width <= 1 << 24 else np.float64)

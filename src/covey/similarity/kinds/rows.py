@@ -49,6 +49,10 @@ COLUMNS_A_PAIR = 64
 """CSR rows are spread out only if there is at least one pair for this many columns. This keeps the time for clearing
 the array small beside the time for the pairs."""
 
+WIDE, WIDE_GROUPS_FROM = 512, 200_000
+"""Dense rows of at least the first number of columns are grouped from the second number of rows on. For 60 000 rows of
+784 columns, NN-Descent takes .7 of the time of groups, because the bytes of a row decide about most of its pairs."""
+
 PRODUCTS = 1 << 31
 """How many multiplications a matrix product makes at a time, about. One core makes some 10 thousand million a second,
 so that this takes a fifth of a second. Blocks of rows of up to 2 000 columns are multiplied in one step."""
@@ -63,12 +67,15 @@ class Rows(ABC):
         Whether rows of this kind often have hubs, which are a few rows that are near to very many others.
     exact_up_to : int
         Up to this number of rows, screening all pairs by matrix products is about as fast as NN-Descent.
+    groups_from : int
+        From this number of rows on, groups are faster than NN-Descent.
     rounds_to_bytes : bool
         Whether `bounds.py` can keep the rows in one byte a number.
     """
 
     hubs: bool
     exact_up_to: int
+    groups_from: int = 0
     rounds_to_bytes: bool
 
     def __init__(self, values: Any) -> None:
@@ -101,6 +108,11 @@ class Rows(ABC):
         return np.dtype(self.values.dtype)
 
     @property
+    def n_read(self) -> int:
+        """How many numbers of a row a product reads, on average."""
+        return self.width
+
+    @property
     @abstractmethod
     def n_terms(self) -> int:
         """How many products are added up for a pair of rows, at most."""
@@ -127,13 +139,14 @@ class Rows(ABC):
 
 class DenseRows(Rows):
     hubs = False
-    exact_up_to = 10_000
-    """Beyond this the cost of all pairs, which grows with the square of the number, exceeds that of NN-Descent. A
-    larger value buys exact graphs with time."""
+    exact_up_to = 20_000
+    """Beyond this, all pairs take longer than groups: for 20 000 latent rows 1.4 times as long, for rows without
+    structure .7 times (`benchmarks/large.py`)."""
     rounds_to_bytes = True
 
     def __init__(self, values: NDArray[Any]) -> None:
         super().__init__(np.ascontiguousarray(values))
+        self.groups_from = WIDE_GROUPS_FROM if self.width >= WIDE else 0
 
     @property
     def n_terms(self) -> int:
@@ -168,9 +181,8 @@ class CsrRows(Rows):
     """Rows of a CSR array. Columns are sorted, and zeros are not stored."""
 
     hubs = True
-    exact_up_to = 20_000
-    """It is larger than for dense rows, because NN-Descent is slower and less exact on sparse text: its recall was 0.92
-    on TF-IDF rows with lists of twice the length."""
+    exact_up_to = 30_000
+    """It is larger than for dense rows, because products of sparse rows take less time, and joins of neighbors more."""
     rounds_to_bytes = False
 
     def __init__(self, values: sp.csr_array) -> None:
@@ -188,6 +200,10 @@ class CsrRows(Rows):
         wider = CsrRows(sp.csr_array(parts, shape=(self.n, width)))
         wider._own_terms = self._own_terms
         return wider
+
+    @property
+    def n_read(self) -> int:
+        return int(self.values.nnz / max(self.n, 1))
 
     @property
     def n_terms(self) -> int:
@@ -258,11 +274,11 @@ class RowSpace(Space):
     ) -> None:
         super().__init__(left.n, right.n, symmetric=left is right, n_jobs=n_jobs)
         self._similarity, self._measure, self._left, self._right = similarity, measure, left, right
-        self.hubs, self.width = left.hubs, left.width
+        self.hubs = left.hubs
         # exp(-d) is 0 for all far objects. Such ties are broken by index, which estimates of d cannot foresee.
         self.screened = measure.estimate is not None and similarity.conversion != "exponential"
         if self.screened:
-            self.exact_up_to = left.exact_up_to
+            self.exact_up_to, self.groups_from, self.n_terms = left.exact_up_to, left.groups_from, left.n_read
         self._left_terms = self._terms(left, np.arange(left.n) if names is None else names)
         self._right_terms = self._left_terms if right is left else self._terms(right, np.arange(right.n))
 
