@@ -120,7 +120,8 @@ def test_the_estimate_counts_one_object_as_no_neighbor_of_itself():
 
 def test_data_without_structure_get_the_exact_graph(small, monkeypatch):
     """Rounds would find so little that the graph of all pairs takes no longer."""
-    monkeypatch.setattr(groups, "PAIR_IN_MEETING", 1)
+    monkeypatch.setattr(groups, "PAIR_IN_MEETING", 50)
+    monkeypatch.setattr(groups, "PAIR_IN_GROUP", 2.5)
     X = np.random.default_rng(0).standard_normal((500, 60))
     graph = covey.neighbor_graph(X, K, "cosine", "groups", random_state=0)
     truth = covey.neighbor_graph(X, K, "cosine", "exact")

@@ -75,13 +75,15 @@ def neighbor_graph(
         How similar two objects are, as in `covey.CRS`; larger means closer.
     method : {"auto", "exact", "nn-descent", "groups"} or NNDescent, default="auto"
         "exact" evaluates all pairs. "nn-descent" evaluates few pairs and finds most neighbors; `covey.NNDescent` is the
-        same with parameters of its own. "groups" looks at all pairs within overlapping groups of similar rows, by
-        matrix products, or at all pairs if that takes less time; it takes rows of numbers under cosine, dot, euclidean and sqeuclidean, and packed bits under
-        jaccard. "auto" is exact for up to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where
-        all pairs are evaluated about as fast as few: for up to 20 000 dense rows, 30 000 CSR rows or 40 000 rows of
-        packed bits where "groups" is possible, for up to 5 000 strings under the named similarities, and for
-        precomputed matrices. Otherwise it is "groups" where that is possible, for dense rows of 512 columns and more
-        from 200 000 rows on, and else "nn-descent".
+        same with parameters of its own. "groups" looks at all pairs within overlapping groups of similar rows by matrix
+        products, or at all pairs if that takes less time; it takes rows of numbers under cosine, dot, euclidean and
+        sqeuclidean, and packed bits under jaccard.
+
+        "auto" is exact for up to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where all pairs
+        are evaluated about as fast as few: for up to 20 000 dense rows, 30 000 CSR rows or 40 000 rows of packed bits
+        where "groups" is possible, for up to 5 000 strings under the named similarities, and for precomputed matrices.
+        Otherwise it is "groups" where that is possible, for dense rows of 512 columns and more from 200 000 rows on,
+        and else "nn-descent".
     checkpoint, on_error, timeout : path, str, float, default=None, "raise", None
         Precautions as in `covey.CRS`. For named similarities the checkpoint keeps the finished graph.
     random_state : int, RandomState instance or None, default=None

@@ -12,8 +12,8 @@ That is a *round*. Between rounds neighbors of neighbors meet, as in NN-Descent 
 one round has missed. The true neighbors of a sample of objects tell how many are found (`recall.py`). As long as they
 are too few, the lists get longer once, and further rounds follow with other pivots, up to `MOST_ROUNDS`.
 
-If there are so few objects, or if the first round has found so little, that going on would take longer than the exact
-graph, the exact graph is made.
+First the sample says what share of neighbors would be in a common group. If this is so little, or if there are so few
+objects, that groups would take longer than the exact graph, the exact graph is made.
 
 The result is the same for any number of threads and any block size. Pivots are drawn by one generator, and those of a
 group by one that belongs to it; nearest pivots follow from scores; and lists obey their total order. All pairs within
@@ -79,9 +79,12 @@ MOST_ROUNDS = 4
 """The most rounds. The work is so bounded by a multiple of the first pass."""
 
 PAIR_IN_GROUP, PAIR_IN_MEETING = 2.5, 50
-"""How long a pair in a group, and one of neighbors of neighbors, takes beside a pair of the exact graph: 1.7 and 22 times
-as long for dense rows, and 3.3 and 75 times for CSR rows. These are sizes of both, so that the same numbers of objects
-get the same graph on any machine."""
+"""How long a pair in a group, and one of neighbors of neighbors, takes beside a pair of the exact graph: 1.7 and 22
+times as long for dense rows, and 3.3 and 75 times for CSR rows. Numbers and not the clock decide, so that the same
+objects get the same graph on any machine."""
+
+MOST_SURE = 0.99
+"""No share of neighbors counts as larger, as a sample says no more."""
 
 LITTLE, LONGER = 0.75, 2
 """Lists get longer by the second number after the first round, if it has found less than the first. Neighbors of
@@ -98,12 +101,12 @@ def group(
     estimate is None if the lists are exact, because groups would have taken as long.
     """
     k = min(k, space.n_left - 1)
+    sampled = SampledNeighbors(space, k, rng)
     search = _Search(space, max(k, SMALLEST_LIST))
+    if search.costs_more_than_all_pairs(search.share_together(sampled, rng), recall):
+        return nearest_others(space, k)[0], None
     search.meet_in_groups(rng)
     search.begin_meetings(rng, scored)
-    sampled = SampledNeighbors(space, k, rng)
-    if search.costs_more_than_all_pairs(sampled.recall(search.similarities(sampled.sample)).value):
-        return nearest_others(space, k)[0], None
     while True:
         search.meet_neighbors()
         estimate = sampled.recall(search.similarities(sampled.sample))
@@ -130,15 +133,32 @@ class _Search:
         self._numbers = np.arange(space.n_left, dtype=np.int32)
         self._lock = threading.Lock()
 
-    def meet_in_groups(self, rng: np.random.Generator) -> None:
-        """Make a round of groups."""
+    def share_together(self, sampled: SampledNeighbors, rng: np.random.Generator) -> float:
+        """Return the share of true neighbors that would be in a common group."""
+        pivots = self._draw_pivots(rng)
+        objects, places = np.unique(np.hstack([sampled.sample[:, None], sampled.neighbors]), return_inverse=True)
+        joined = self._nearest_pivots(objects.astype(np.int32), pivots)[places.reshape(sampled.sample.size, -1)]
+        common = joined[:, 1:, :, None] == joined[:, :1, None, :]
+        return float(common.any(axis=(2, 3)).mean())
+
+    def _draw_pivots(self, rng: np.random.Generator) -> Indices:
         n = self.space.n_left
         n_pivots = int(np.clip(n * MEMBERSHIPS / (FULL * self._largest), 2, min(MOST_PIVOTS, n)))
-        pivots = np.sort(rng.choice(n, n_pivots, replace=False)).astype(np.int32)
-        nearest_pivots = np.empty((n, min(MEMBERSHIPS, n_pivots)), dtype=np.int32)
-        for start in range(0, n, AT_ONCE):
-            some = np.arange(start, min(start + AT_ONCE, n), dtype=np.int32)
-            nearest_pivots[some] = nearest(self.space.between(some, pivots), nearest_pivots.shape[1]).indices
+        return np.sort(rng.choice(n, n_pivots, replace=False)).astype(np.int32)
+
+    def _nearest_pivots(self, objects: Indices, pivots: Indices) -> Indices:
+        """Return the numbers of the pivots whose groups each object joins."""
+        found = np.empty((objects.size, min(MEMBERSHIPS, pivots.size)), dtype=np.int32)
+        for start in range(0, objects.size, AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            found[some] = nearest(self.space.between(objects[some], pivots), found.shape[1]).indices
+        return found
+
+    def meet_in_groups(self, rng: np.random.Generator) -> None:
+        """Make a round of groups."""
+        n, pivots = self.space.n_left, self._draw_pivots(rng)
+        n_pivots = pivots.size
+        nearest_pivots = self._nearest_pivots(np.arange(n, dtype=np.int32), pivots)
         starts, members = np.zeros(n + 1, dtype=np.int64), np.empty(nearest_pivots.size, dtype=np.int32)
         invert(nearest_pivots, starts, members)
         self._expect(np.diff(starts[: n_pivots + 1]))
@@ -221,18 +241,19 @@ class _Search:
         """Return the lists under the numbers of the objects."""
         return self._descent.lists()
 
-    def costs_more_than_all_pairs(self, found: float) -> bool:
-        """Return whether going on is likely to take longer than the exact graph, if one round has found this share.
+    def costs_more_than_all_pairs(self, share: float, wanted: float) -> bool:
+        """Return whether groups are likely to take longer than the exact graph, if one round finds this share.
 
-        Joining lists of s entries lets about s^2 pairs of an object meet. If little was found, lists will get longer,
-        and another round of groups will follow.
+        Then r rounds find 1 - (1 - share)^r of all neighbors. Joining lists of s entries lets about s^2 / 2 pairs of an
+        object meet.
         """
         n, size = self.space.n_left, self.evaluator.lists.indices.shape[1]
-        in_groups = self.space.n_evaluations / n
-        cost = PAIR_IN_GROUP * in_groups + PAIR_IN_MEETING * size**2
-        if found < LITTLE:
-            cost += PAIR_IN_GROUP * in_groups + PAIR_IN_MEETING * (LONGER * size) ** 2
-        return cost > self.space.n_pairs / n
+        n_pivots = min(n * MEMBERSHIPS / (FULL * self._largest), MOST_PIVOTS)
+        in_groups = n_pivots + MEMBERSHIPS * FULL * self._largest / 2
+        n_rounds = np.ceil(np.log(1 - min(wanted, MOST_SURE)) / np.log(1 - np.clip(share, 0.01, MOST_SURE)))
+        longer = LONGER * size if share < LITTLE else size
+        in_meetings = (size**2 + (n_rounds - 1) * longer**2) / 2
+        return bool(PAIR_IN_GROUP * n_rounds * in_groups + PAIR_IN_MEETING * in_meetings > self.space.n_pairs / n)
 
 
 def complete(lists: NeighborLists, space: Space, k: int) -> None:

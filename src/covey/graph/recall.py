@@ -117,6 +117,8 @@ class SampledNeighbors:
     ----------
     sample : int array
         The sampled objects, in ascending order.
+    neighbors : int array of shape (n_sampled, k)
+        The nearest others of each.
     """
 
     def __init__(self, space: Space, k: int, rng: np.random.Generator) -> None:
@@ -126,6 +128,7 @@ class SampledNeighbors:
         found = nearest(space.between(self.sample, None), self._k + 1)
         others = found.indices != self.sample[:, np.newaxis]
         others[others.all(axis=1), -1] = False  # an object that so many equal, or exceed, is not among its nearest
+        self.neighbors = found.indices[others].reshape(self.sample.size, self._k)
         similarities = found.similarities[others].reshape(self.sample.size, self._k)
         self._last = similarities[:, -1:]
 
