@@ -39,6 +39,7 @@ from tests.selectors.ds3_cases import (
     visits_case,
 )
 from tests.selectors.test_sharpened_search import Problem
+from tests.similarity.edit_cases import EDIT_CASES
 from tests.similarity.kinds.bit_cases import BIT_CASES
 from tests.similarity.kinds.test_mixed import kernel_case
 
@@ -400,6 +401,7 @@ CASES = {
     density.join: joining_case,
     density.condense: condense_case,
     **BIT_CASES,
+    **EDIT_CASES,
 }
 
 ROUNDED = {admm.advance, *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__)}

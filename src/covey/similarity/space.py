@@ -13,9 +13,9 @@ A space also carries the threads that may work on it, so that no later stage has
 **The seam.** A kind of objects has a space of its own:
 
 - It must define `_evaluate`, which computes similarities and counts nothing.
-- It sets `threaded`, `screened`, `cheap`, `hubs` and `exact_up_to` where the defaults do not hold, the first of them
-  before `Space.__init__` is called. If it is `screened`, it defines `estimates` and `slack`, and `estimate_of` and
-  `bounds` where it can.
+- It sets `threaded`, `screened`, `cheap`, `hubs` and `exact_up_to` where the defaults do not hold, the
+  first of them before `Space.__init__` is called. If it is `screened`, it defines `estimates` and `slack`, and
+  `estimate_of` where it can. It defines `bounds` and `orders` where it can.
 - It overrides `with_itself` and `mean` where they follow without an evaluation.
 - It overrides `parts` if its similarities come in parts of which some may be lost to an error.
 
@@ -270,6 +270,10 @@ class Space(ABC):
         """Return upper bounds of scores that are much cheaper than scores, or None if there are none."""
         return None
 
+    def orders(self) -> list[Indices]:
+        """Return orders of all objects of the left side in which neighbors tend to be similar, if any are known."""
+        return []
+
     @abstractmethod
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         """Compute the similarities s(left[i[t]], right[j[t]]) without counting them."""
@@ -278,9 +282,9 @@ class Space(ABC):
 class WrappedSpace(Space):
     """A space that evaluates its pairs in another one, which it wraps.
 
-    What describes the objects and their similarity, `hubs`, `exact_up_to`, `cheap`, `n_jobs` and `run`, is that of the
-    wrapped space, as a copy. A wrapper that also shares its `threaded` says so before this constructor is called.
-    Estimates and bounds belong to the wrapped space alone.
+    What describes the objects and their similarity, `hubs`, `exact_up_to`, `cheap`, `n_jobs` and `run`,
+    is that of the wrapped space, as a copy. A wrapper that also shares its `threaded` says so before this constructor
+    is called. Estimates, bounds and orders belong to the wrapped space alone.
     """
 
     def __init__(
@@ -289,7 +293,8 @@ class WrappedSpace(Space):
         super().__init__(
             n_left, n_right, symmetric=symmetric, n_jobs=space.n_jobs, run=space.run, evaluations=evaluations
         )
-        self.hubs, self.exact_up_to, self.cheap = space.hubs, space.exact_up_to, space.cheap
+        self.hubs, self.exact_up_to = space.hubs, space.exact_up_to
+        self.cheap = space.cheap
         self._space = space
 
 
