@@ -52,6 +52,11 @@ def pairs(n, size=200):
     return i, j
 
 
+def bounded_case():
+    memory = pair_memory.BoundedPairs(200, 2)
+    return memory._table, memory._firsts, *pairs(200), np.zeros(200, bool)
+
+
 def dense_case(dtype):
     left, right = (rng.integers(0, 5, (20, 37)).astype(dtype) for _ in range(2))
     return left, right, *pairs(20), np.zeros(200)
@@ -341,6 +346,7 @@ CASES = {
         rng.integers(1, 99, 200).astype(np.uint64),
         np.zeros(200, bool),
     ),
+    pair_memory.put_bounded: bounded_case,
     _exact.clear_hurdles: hurdle_case,
     _candidates.mix: lambda: (np.uint64(1234567), np.int32(5), np.int32(99)),
     _candidates.keep_smallest: lambda: (

@@ -13,7 +13,7 @@ A space also carries the threads that may work on it, so that no later stage has
 **The seam.** A kind of objects has a space of its own:
 
 - It must define `_evaluate`, which computes similarities and counts nothing.
-- It sets `threaded`, `screened`, `cheap`, `hubs` and `exact_up_to` where the defaults do not hold, the
+- It sets `threaded`, `screened`, `cheap`, `asked_once`, `hubs` and `exact_up_to` where the defaults do not hold, the
   first of them before `Space.__init__` is called. If it is `screened`, it defines `estimates` and `slack`, and
   `estimate_of` where it can. It defines `bounds` and `orders` where it can.
 - It overrides `with_itself` and `mean` where they follow without an evaluation.
@@ -98,6 +98,9 @@ class Space(ABC):
         Whether the space has `estimates` and their `slack`.
     cheap : bool
         Whether a score takes no longer than the bookkeeping around it.
+    asked_once : bool
+        Whether NN-Descent must never score a pair twice, because a score may take any time, as that of a custom
+        function may.
     hubs : bool
         Whether a few objects tend to be near to very many others. Neighbors of neighbors then mostly lead to these
         objects and seldom to new ones.
@@ -112,6 +115,7 @@ class Space(ABC):
     threaded = False
     screened = False
     cheap = False
+    asked_once = False
     hubs = False
     exact_up_to = 0
 
@@ -282,7 +286,7 @@ class Space(ABC):
 class WrappedSpace(Space):
     """A space that evaluates its pairs in another one, which it wraps.
 
-    What describes the objects and their similarity, `hubs`, `exact_up_to`, `cheap`, `n_jobs` and `run`,
+    What describes the objects and their similarity, `hubs`, `exact_up_to`, `cheap`, `asked_once`, `n_jobs` and `run`,
     is that of the wrapped space, as a copy. A wrapper that also shares its `threaded` says so before this constructor
     is called. Estimates, bounds and orders belong to the wrapped space alone.
     """
@@ -294,7 +298,7 @@ class WrappedSpace(Space):
             n_left, n_right, symmetric=symmetric, n_jobs=space.n_jobs, run=space.run, evaluations=evaluations
         )
         self.hubs, self.exact_up_to = space.hubs, space.exact_up_to
-        self.cheap = space.cheap
+        self.cheap, self.asked_once = space.cheap, space.asked_once
         self._space = space
 
 
