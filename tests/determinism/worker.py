@@ -49,8 +49,9 @@ LARGE = {
 }
 """The numbers of objects from which on NN-Descent works in other ways, and lower ones for each way."""
 
-LARGE_KINDS = ("float64", "csr", "bits", "callable")
-"""One kind of input for each way in which NN-Descent scores pairs: by bounds, with hubs, by words of bits, by calls."""
+LARGE_KINDS = ("float64", "csr", "bits", "strings", "callable")
+"""One kind of input for each way in which NN-Descent scores pairs: by bounds, with hubs, by words of bits, with bounds
+and hubs, by calls."""
 
 
 def main(settings):
