@@ -40,6 +40,7 @@ from tests.selectors.ds3.cases import (
     visits_case,
 )
 from tests.selectors.sharpened.test_search import Problem
+from tests.similarity.edit_cases import EDIT_CASES
 from tests.similarity.kinds.bit_cases import BIT_CASES
 from tests.similarity.kinds.test_mixed import kernel_case
 
@@ -50,6 +51,11 @@ def pairs(n, size=200):
     i, j = rng.integers(0, n, (2, size)).astype(np.int32)
     j = np.where(i == j, (j + 1) % n, j).astype(np.int32)
     return i, j
+
+
+def bounded_case():
+    memory = pair_memory.BoundedPairs(200, 2)
+    return memory._table, memory._firsts, *pairs(200), np.zeros(200, bool)
 
 
 def dense_case(dtype):
@@ -402,6 +408,7 @@ CASES = {
         rng.integers(1, 99, 200).astype(np.uint64),
         np.zeros(200, bool),
     ),
+    pair_memory.put_bounded: bounded_case,
     _exact.clear_hurdles: hurdle_case,
     groups.find_best: best_case,
     groups.drop_listed: lambda: (
@@ -519,6 +526,7 @@ CASES = {
     density.join: joining_case,
     density.condense: condense_case,
     **BIT_CASES,
+    **EDIT_CASES,
 }
 
 ROUNDED = {

@@ -50,7 +50,7 @@ def graph(rng):
     """Lists hold the true neighbors in the total order; approximate ones hold true similarities in that order."""
     problem = draw(rng)
     k = int(rng.integers(1, problem.n + 3))
-    screened = space_of(problem.objects, problem.similarity).screened
+    screened = space_of(problem.objects, problem.similarity).groups_from is not None
     method = str(rng.choice(["exact", "auto", "nn-descent", *["groups"] * screened]))
     options = {"method": method, "random_state": int(rng.integers(100)), "n_jobs": [None, 2][rng.integers(2)]}
     example = f"neighbor_graph(X, {k}, similarity, **{options})", problem

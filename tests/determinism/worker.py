@@ -52,8 +52,9 @@ LARGE = {
 SMALL_GROUPS = {(groups, "LARGEST"): 30, (groups, "MOST_PIVOTS"): 6}
 """Sizes of groups at which some hundred objects need many of them, and some are split."""
 
-LARGE_KINDS = ("float64", "csr", "bits", "callable")
-"""One kind of input for each way in which NN-Descent scores pairs: by bounds, with hubs, by words of bits, by calls."""
+LARGE_KINDS = ("float64", "csr", "bits", "strings", "callable")
+"""One kind of input for each way in which NN-Descent scores pairs: by bounds, with hubs, by words of bits, with bounds
+and hubs, by calls."""
 
 
 def main(settings):
@@ -104,7 +105,7 @@ def add_large_graphs(digests, kind, n, n_jobs):
     """Enter the digests of graphs that are made as for many objects, by lowering the numbers that decide about it."""
     X, similarity = INPUTS[kind](n)
     ways = {what: ("nn-descent", limits) for what, limits in LARGE.items()}
-    if kind != "callable":
+    if kind not in ("callable", "strings"):
         ways["groups"] = "groups", SMALL_GROUPS
     for what, (method, limits) in ways.items():
         with lowered(limits):

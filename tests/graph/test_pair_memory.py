@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import covey
-from covey.graph import pair_memory
+from covey.graph import descent, pair_memory
 from covey.similarity.space import draw_pairs
-from tests.forms import compiled_cosine
+from tests.forms import compiled_cosine, space_of
 from tests.graph.compared import assert_same, recall
 
 
@@ -63,3 +63,89 @@ def test_cheap_scores_need_no_memory_of_pairs(monkeypatch):
     assert_same(*graphs)
     assert recall(graphs[0], expected) > 0.99
     assert graphs[0].n_evaluations > expected.n_evaluations
+
+
+def by_hand(pairs, n, remembered):
+    """What a memory of fixed size says to pairs, with a dict for its slots and Python's integers for its hashes."""
+    slots, news = {}, []
+    for pair in pairs:
+        low, high = sorted(pair)
+        size = min(-(-2 * remembered * (n - 1 - low) // n), n - 1 - low)
+
+        def mixed(other, low=low):
+            z = low << 32 | other
+            z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) % 2**64
+            z = ((z ^ z >> 27) * 0x94D049BB133111EB) % 2**64
+            return z ^ z >> 31
+
+        place = low, (mixed(high) >> 32) * size >> 32
+        held = slots.get(place)
+        news.append(held != high)
+        if held is None or mixed(high) % 2**32 < mixed(held) % 2**32:
+            slots[place] = high
+    return news, slots
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).filter(lambda p: p[0] != p[1]), max_size=300),
+    st.integers(1, 20),
+    st.integers(0, 9),
+)
+def test_what_a_bounded_memory_forgets_follows_from_indices(pairs, remembered, seed):
+    """A pair that it knows was added. What it knows in the end does not depend on the order in which pairs came."""
+    i, j = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    memory = pair_memory.BoundedPairs(31, remembered)
+    half = len(pairs) // 2
+    news = np.concatenate([memory.add(i[:half], j[:half]), memory.add(i[half:], j[half:])]).tolist()
+    assert news == by_hand(pairs, 31, remembered)[0]
+    seen = set()
+    for pair, new in zip(pairs, news, strict=True):
+        assert new or frozenset(pair) in seen
+        seen.add(frozenset(pair))
+    other = pair_memory.BoundedPairs(31, remembered)
+    order = np.random.default_rng(seed).permutation(len(pairs))
+    other.add(j[order], i[order])
+    np.testing.assert_array_equal(memory._table, other._table)
+
+
+def test_a_bounded_memory_takes_at_most_two_kilobytes_an_object_and_knows_most_of_what_fits():
+    n = 3000
+    memory = pair_memory.BoundedPairs(n)
+    assert memory._table.nbytes + memory._firsts.nbytes <= 2000 * n
+    i, j = draw_pairs(n, 100 * n, np.random.default_rng(0))
+    assert memory.add(i, j).all()
+    assert memory.add(j, i).mean() < 0.15
+
+
+def test_what_is_remembered_follows_from_what_a_pair_costs(monkeypatch):
+    X = np.random.default_rng(0).random((40, 6))
+    words, long = [f"{x:.6f}" for x in X[:, 0]], [f"{x:.6f}" * 10 for x in X[:, 0]]
+    spaces = {
+        pair_memory.HashedPairs: [space_of(X, compiled_cosine), space_of(words, lambda a, b: float(a == b))],
+        pair_memory.BoundedPairs: [space_of(words, "jaro-winkler"), space_of(long, "levenshtein")],
+        pair_memory.ForgottenPairs: [space_of(words, "levenshtein"), space_of(X, "cosine")],
+    }
+    for kind, those in spaces.items():
+        for space in those:
+            assert type(pair_memory.pair_set(space)) is pair_memory.BitmapPairs
+            with monkeypatch.context() as patch:
+                patch.setattr(pair_memory, "BITMAP_LIMIT", 0)
+                assert type(pair_memory.pair_set(space)) is kind
+
+
+def test_a_graph_with_a_bounded_memory_is_the_same_for_any_number_of_threads_and_any_blocks(monkeypatch):
+    """Pairs that were forgotten are evaluated, and counted, again."""
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdef"), rng.integers(3, 12))) for _ in range(700)]
+    complete = covey.neighbor_graph(words, 8, "jaro-winkler", "nn-descent", random_state=0)
+    monkeypatch.setattr(pair_memory, "BITMAP_LIMIT", 0)
+    monkeypatch.setattr(pair_memory.BoundedPairs.__init__, "__defaults__", (8,))
+    graphs = [covey.neighbor_graph(words, 8, "jaro-winkler", "nn-descent", random_state=0)]
+    for n_jobs, owners in ((2, 1024), (3, 50), (1, 1)):
+        monkeypatch.setattr(descent, "OWNERS", owners)
+        graphs.append(covey.neighbor_graph(words, 8, "jaro-winkler", "nn-descent", random_state=0, n_jobs=n_jobs))
+    for graph in graphs:
+        np.testing.assert_array_equal(graph.indices, graphs[0].indices)
+        np.testing.assert_array_equal(graph.similarities, graphs[0].similarities)
+        assert graph.n_evaluations == graphs[0].n_evaluations > complete.n_evaluations
+    assert np.mean(graphs[0].similarities >= complete.similarities[:, -1:]) > 0.97

@@ -159,12 +159,12 @@ def choose_method(method: Method, space: Space, k: int) -> Method:
         return "exact"
     if method == "exact" or n - 1 <= max(k, SMALLEST_LIST):
         return "exact"
-    if method == "groups" and not space.screened:
+    if method == "groups" and space.groups_from is None:
         raise ValueError(
             "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean "
             "of rows of numbers, or jaccard of packed bits; use 'nn-descent', or 'auto', which chooses."
         )
-    if method == "groups" or (method == "auto" and space.screened and n >= space.groups_from):
+    if method == "groups" or (method == "auto" and space.groups_from is not None and n >= space.groups_from):
         return "groups"
     return method if isinstance(method, NNDescent) else NNDescent()
 

@@ -2,7 +2,7 @@
 
 A pair *meets* when it is considered for the first time. It is then scored, and the score is offered to the lists of
 both objects; or an upper bound shows that it can enter neither list. A pair that has met is not scored again, as long
-as met pairs are remembered (`met.py`).
+as met pairs are remembered (`pair_memory.py`).
 """
 
 import threading
@@ -38,7 +38,7 @@ class Evaluator:
         self.space = space
         self.lists = NeighborLists.empty(space.n_left, size)
         self._bounds = bounds
-        self.met = pair_set(space.n_left, cheap=space.cheap) if met is None else met
+        self.met = pair_set(space) if met is None else met
         self._lock = threading.Lock()
 
     def bound(self) -> None:

@@ -68,7 +68,7 @@ def merge(
     recall : Recall
         Which share of the k nearest in both groups they hold, estimated from random pairs.
     """
-    met = CrossPairs(on_right, pair_set(space.n_left, cheap=space.cheap))
+    met = CrossPairs(on_right, pair_set(space))
     bounds = space.bounds() if space.n_left > MANY else None
     evaluator = Evaluator(space, lists.indices.shape[1], bounds, met)
     evaluator.lists = lists

@@ -1,13 +1,15 @@
-"""The memory of pairs that have met, so that none is evaluated twice.
+"""The memory of pairs that have met, so that none, or only few, are evaluated twice.
 
-There are three kinds of memory:
+What is remembered follows from what a pair costs. There are four kinds of memory:
 
 - Up to `BITMAP_LIMIT` objects, a triangular bitmap holds one bit for each pair. It takes n^2 / 16 bytes: 2 MB for 6 000
   objects, 268 MB at the limit. A row of the bitmap belongs to the smaller index of its pairs and starts at a word of
   its own. Threads that work on different smaller indices therefore never touch the same word.
-- Beyond the limit, a hash table grows with the number of pairs in it, 16 to 32 bytes each.
-- Beyond the limit, if scores are cheap, nothing is remembered: looking pairs up would cost more than scoring them. A
-  pair may then be scored, and counted, again in a later round.
+- Beyond the limit, no pair of a custom function is ever forgotten: a hash table grows with the number of pairs in it,
+  16 to 32 bytes each.
+- Beyond the limit, the pairs of a named similarity share a table of fixed size, in which some pairs push others out. A
+  pair that was pushed out may be scored, and counted, again in a later round.
+- Beyond the limit, if scores are cheap, nothing is remembered: looking pairs up would cost more than scoring them.
 
 Where two finished graphs are merged, `CrossPairs` surrounds one of these: pairs within one of the two graphs count as
 met from the start.
@@ -22,10 +24,14 @@ from numpy.typing import NDArray
 
 from covey.arrays import Flags, Indices, Integers
 from covey.runtime.interruptible import MANY, in_steps
-from covey.similarity.hash_table import find_slot
+from covey.similarity.hash_table import find_slot, scrambled
+from covey.similarity.space import Space
 
 BITMAP_LIMIT = 1 << 16
 """The most objects for which there is a bitmap. It bounds the memory of the bitmap to 268 MB."""
+
+REMEMBERED = 448
+"""For how many pairs an object there is room in a memory of fixed size. It takes 4 bytes a pair, 1.8 kB an object."""
 
 
 class PairSet(ABC):
@@ -64,14 +70,14 @@ class PairSet(ABC):
         return np.zeros(self._starts.size // 64 + 1, dtype=np.uint64), self._starts
 
 
-def pair_set(n: int, *, cheap: bool) -> PairSet:
-    """Return the kind of memory that suits n objects.
-
-    `cheap` says that a score takes no longer than looking a pair up.
-    """
+def pair_set(space: Space) -> PairSet:
+    """Return the kind of memory that suits the objects of a space, and what it costs to score them."""
+    n = space.n_left
     if n <= BITMAP_LIMIT:
         return BitmapPairs(n)
-    return ForgottenPairs(n) if cheap else HashedPairs(n)
+    if space.cheap:
+        return ForgottenPairs(n)
+    return HashedPairs(n) if space.asked_once else BoundedPairs(n)
 
 
 class BitmapPairs(PairSet):
@@ -142,6 +148,34 @@ class HashedPairs(PairSet):
         return int(np.count_nonzero(first))
 
 
+class BoundedPairs(PairSet):
+    """A table of fixed size. Of the pairs that share a slot of it, one is remembered.
+
+    Each object has slots for its pairs with larger indices, as many as there are such indices in proportion. Threads
+    that work on different smaller indices therefore never touch the same slot. A hash of the two indices decides about
+    the slot of a pair, and which of two pairs is forgotten there, so that it does not matter which one came first.
+
+    Parameters
+    ----------
+    n : int
+        The number of objects.
+    remembered : int
+        For how many pairs an object there are slots.
+    """
+
+    def __init__(self, n: int, remembered: int = REMEMBERED) -> None:
+        super().__init__(n)
+        larger = np.arange(n - 1, -1, -1, dtype=np.int64)
+        slots = np.minimum(-(-2 * remembered * larger // n), larger)
+        self._firsts = np.concatenate([[0], np.cumsum(slots)])
+        self._table = np.zeros(int(self._firsts[-1]), dtype=np.int32)  # 0 is no larger index, and marks an empty slot
+
+    def add(self, i: Indices, j: Indices) -> Flags:
+        first = np.empty(i.size, dtype=np.bool_)
+        in_steps(i.size, lambda part: put_bounded(self._table, self._firsts, i[part], j[part], first[part]), MANY)
+        return first
+
+
 class CrossPairs(PairSet):
     """The pairs of objects of two sides. Pairs within a side are never new; the others are in another set."""
 
@@ -178,3 +212,22 @@ def put_keys(table, keys, first):  # type: ignore[no-untyped-def]
         slot = find_slot(table, keys[t])
         first[t] = table[slot] == 0
         table[slot] = keys[t]
+
+
+@njit(cache=True, nogil=True)
+def put_bounded(table, firsts, i, j, first):  # type: ignore[no-untyped-def]
+    """Put pairs into a table of fixed size, and write into first[t] whether the pair t is not in it.
+
+    Of two pairs that share a slot, the one with the lower bits of the smaller hash stays.
+    """
+    low_half = np.uint64(0xFFFFFFFF)
+    for t in range(i.size):
+        low, high = min(i[t], j[t]), max(i[t], j[t])
+        owner = np.uint64(low) << np.uint64(32)
+        mixed = scrambled(owner | np.uint64(high))
+        size = np.uint64(firsts[low + 1] - firsts[low])
+        slot = firsts[low] + np.int64(((mixed >> np.uint64(32)) * size) >> np.uint64(32))
+        held = table[slot]
+        first[t] = held != high
+        if held == 0 or (scrambled(owner | np.uint64(held)) & low_half) > (mixed & low_half):
+            table[slot] = high

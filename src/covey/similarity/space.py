@@ -14,11 +14,12 @@ A space also carries the threads that may work on it, so that no later stage has
 **The seam.** A kind of objects has a space of its own:
 
 - It must define `_evaluate`, which computes similarities and counts nothing.
-- It sets `threaded`, `screened`, `cheap`, `hubs` and `exact_up_to` where the defaults do not hold, the first of them
-  before `Space.__init__` is called. If it is `screened`, it defines `estimates` and `slack`, and `estimate_of` and
-  `bounds` where it can.
+- It sets `threaded`, `screened`, `cheap`, `asked_once`, `hubs` and `exact_up_to` where the defaults do not hold, the
+  first of them before `Space.__init__` is called. If it is `screened`, it defines `estimates` and `slack`, and
+  `estimate_of` where it can. It defines `bounds` and `orders` where it can.
 - It overrides `with_itself` and `mean` where they follow without an evaluation.
-- If it is `screened`, it defines `among` and `between`, which give a part of it, and sets `n_terms` and `groups_from`.
+- If it is `screened`, it defines `among` and `between` where it can, which give a part of it, and then sets `n_terms`
+  and `groups_from`.
 - It overrides `parts` if its similarities come in parts of which some may be lost to an error.
 
 `score`, `score_pairs`, `of_copies` and the counting are the same for all spaces. A `WrappedSpace` evaluates pairs in
@@ -101,13 +102,17 @@ class Space(ABC):
         Whether the space has `estimates` and their `slack`.
     cheap : bool
         Whether a score takes no longer than the bookkeeping around it.
+    asked_once : bool
+        Whether NN-Descent must never score a pair twice, because a score may take any time, as that of a custom
+        function may.
     hubs : bool
         Whether a few objects tend to be near to very many others. Neighbors of neighbors then mostly lead to these
         objects and seldom to new ones.
     n_terms : int
         How many numbers of an object a product reads, on average.
-    groups_from : int
-        From this number of objects on, groups are faster than NN-Descent, where the space is screened.
+    groups_from : int or None
+        From this number of objects on, groups are faster than NN-Descent. It is None if the space has no parts that
+        could be groups.
     exact_up_to : int
         Up to this number of objects, scoring all pairs is about as fast as NN-Descent, which scores few of them.
     is_part : bool
@@ -121,9 +126,10 @@ class Space(ABC):
     threaded = False
     screened = False
     cheap = False
+    asked_once = False
     hubs = False
     n_terms = 0
-    groups_from = 0
+    groups_from: int | None = None
     exact_up_to = 0
     is_part = False
 
@@ -300,6 +306,10 @@ class Space(ABC):
         """Return upper bounds of scores that are much cheaper than scores, or None if there are none."""
         return None
 
+    def orders(self) -> list[Indices]:
+        """Return orders of all objects of the left side in which neighbors tend to be similar, if any are known."""
+        return []
+
     @abstractmethod
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
         """Compute the similarities s(left[i[t]], right[j[t]]) without counting them."""
@@ -308,10 +318,10 @@ class Space(ABC):
 class WrappedSpace(Space):
     """A space that evaluates its pairs in another one, which it wraps.
 
-    What describes the objects and their similarity, `hubs`, `exact_up_to`, `cheap`, `n_jobs` and `run`, is that of the
-    wrapped space, as a copy. A wrapper that also shares its `threaded` says so before this constructor is called.
-    Estimates and bounds belong to the wrapped space alone. Nor are `mean`, `with_itself` and `of_copies` forwarded:
-    they are the defaults of `Space`, by the numbers of the wrapper, unless it overrides them.
+    What describes the objects and their similarity, `hubs`, `exact_up_to`, `cheap`, `asked_once`, `n_jobs` and `run`,
+    is that of the wrapped space, as a copy. A wrapper that also shares its `threaded` says so before this constructor
+    is called. Estimates, bounds and orders belong to the wrapped space alone. Nor are `mean`, `with_itself` and
+    `of_copies` forwarded: they are the defaults of `Space`, by the numbers of the wrapper, unless it overrides them.
     """
 
     def __init__(
@@ -320,7 +330,8 @@ class WrappedSpace(Space):
         super().__init__(
             n_left, n_right, symmetric=symmetric, n_jobs=space.n_jobs, run=space.run, evaluations=evaluations
         )
-        self.hubs, self.exact_up_to, self.cheap = space.hubs, space.exact_up_to, space.cheap
+        self.hubs, self.exact_up_to = space.hubs, space.exact_up_to
+        self.cheap, self.asked_once = space.cheap, space.asked_once
         self._space = space
 
 

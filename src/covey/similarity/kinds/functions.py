@@ -33,6 +33,8 @@ from covey.similarity.space import ScoredPart, Space
 class FunctionSpace(Space):
     """Objects that are scored by a custom function, in this process or in several."""
 
+    asked_once = True
+
     def __init__(
         self, caller: Caller, n_left: int, n_right: int, *, square: bool, n_jobs: int | None, run: Run
     ) -> None:

@@ -2,6 +2,10 @@
 
 rapidfuzz releases the interpreter lock while it computes, so that threads share the work and no other processes are
 needed. It has one function for a list of pairs and another for whole blocks. Both give the same bits.
+
+A list of pairs of short strings is scored by covey's own code (`edits.py`), where the similarity follows from a number
+of edits. These numbers are whole, so that the similarities have the same bits. rapidfuzz prepares each pair of a list
+anew, which takes longer than finding the distance of two words.
 """
 
 from functools import cached_property
@@ -17,25 +21,32 @@ from covey.runtime.libraries import require
 from covey.similarity.calls.callers import objects_at
 from covey.similarity.collection import Collection
 from covey.similarity.duplicates import Distinct, distinct_objects
+from covey.similarity.edits import INDEL, LEVENSHTEIN, LONGEST, OSA, EditBounds, edit_similarities, letters_of
 from covey.similarity.fingerprint import string_hashes
 from covey.similarity.inputs import check_input, is_frame, is_missing
 from covey.similarity.similarity import Similarity
-from covey.similarity.space import Space
+from covey.similarity.space import Space, UpperBounds
 
 MODULES = {"indel": "Indel", "jaro-winkler": "JaroWinkler", "levenshtein": "Levenshtein", "osa": "OSA"}
 """The module of rapidfuzz that computes each named similarity of strings."""
 
-SHORT, EXACT_UP_TO = 64, 5_000
-"""Strings of up to 64 characters take about 25 ns a pair in whole blocks, and ten times as long pair by pair. Among 5
-000 such strings, all pairs took as long as the few that NN-Descent scores. Longer strings gain nothing from blocks.
-This was measured with rapidfuzz 3.14 on random words."""
+EDITS = {"indel": INDEL, "levenshtein": LEVENSHTEIN, "osa": OSA}
+"""The similarities that follow from a number of edits, and which edits count."""
+
+EXACT_UP_TO = 5_000
+"""Of short strings, all pairs of this many take about as long as the few that NN-Descent scores, because blocks are
+several times as fast as lists of pairs (`benchmarks/strings.py`)."""
+
+LONG = 500
+"""Longer strings are not compared in blocks. A block computes a pair on the diagonal twice, and pairs that it keeps are
+scored again, which takes two to three times as long for a few dozen strings. A block saves a fifth of the time at most
+from about 640 letters on, but two thirds for 80 letters under "indel" (`benchmarks/strings.py`)."""
 
 
 class StringSpace(Space):
     """Strings under one of rapidfuzz's similarities, from 0 to 1."""
 
     threaded = True
-    screened = True
 
     def __init__(
         self,
@@ -51,10 +62,28 @@ class StringSpace(Space):
         self._distance = getattr(require("rapidfuzz.distance", "text"), MODULES[similarity.function])
         self._left, self._right = left, right
         self._step = 1  # how many rows of a block are computed at a time; adapted to how long they take
-        self.exact_up_to = EXACT_UP_TO if max(map(len, left), default=0) <= SHORT else 0
+        longest = max(map(len, left), default=0)
+        self.screened = longest <= LONG
+        self.exact_up_to = EXACT_UP_TO if longest <= LONGEST else 0
+        self._edits = EDITS.get(similarity.function) if longest <= LONGEST else None
+        if self._edits is not None:
+            # Few numbers of edits are possible, so that most lists end among equally similar strings. Of these the
+            # ones with the lowest numbers are taken, which are then near to very many others.
+            self.cheap = self.hubs = True
+            self._letters = letters_of(left) if square else letters_of(left, right)
 
     def _evaluate(self, i: Indices, j: Indices) -> Floats:
-        return self._similarities(self._process.cpdist, self._left[i], self._right[j])
+        if self._edits is None:
+            return self._similarities(self._process.cpdist, self._left[i], self._right[j])
+        return edit_similarities(self._letters[0], self._letters[-1], self._edits, i, j)
+
+    def bounds(self) -> UpperBounds | None:
+        return None if self._edits is None else EditBounds(self._letters[0], self._edits, self.executor)
+
+    def orders(self) -> list[Indices]:
+        """Return the orders in which strings with a common beginning, and those with a common end, are neighbors."""
+        backward = np.fromiter((text[::-1] for text in self._left), dtype=object, count=self.n_left)
+        return [np.argsort(texts, kind="stable").astype(np.int32) for texts in (self._left, backward)]
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         """Return the similarities of a whole block.
