@@ -79,6 +79,38 @@ def test_a_sparse_matrix_will_do():
     assert covey.cover(graph.to_csr()).indices.tolist() == covey.cover(graph).indices.tolist()
 
 
+@given(
+    graph=graphs,
+    threshold=st.sampled_from([None, 0.0, 0.4, 0.8, 1.1]),
+    gain=st.sampled_from(["similarity", "count"]),
+    kind=st.sampled_from([np.int32, np.int64]),
+    size=st.sampled_from([None, 1, 4]),
+)
+def test_a_matrix_gives_what_its_lists_give(graph, threshold, gain, kind, size):
+    """In a matrix, edges that a threshold cuts stand between the others, and objects may be listed with themselves."""
+    itself, edges = np.arange(graph.n_objects), graph.to_csr().tocoo()  # which may store zeros that a sum would drop
+    i, j = (np.append(side, itself) for side in edges.coords)
+    matrix = sp.coo_array((np.append(edges.data, np.full(itself.size, 7.0)), (i, j)), shape=edges.shape).tocsr()
+    matrix.indices, matrix.indptr = matrix.indices.astype(kind), matrix.indptr.astype(kind)
+    before = matrix.copy()
+    lists, rows = (covey.cover(form, 0.9, threshold, gain=gain, size=size) for form in (graph, matrix))
+    for name in ("indices", "gains", "covered_by", "first_covered_by", "coverage", "n_orphans"):
+        np.testing.assert_array_equal(getattr(lists, name), getattr(rows, name))
+    np.testing.assert_array_equal(before.data, matrix.data)
+
+
+@given(st.lists(st.integers(0, 40).map(lambda e: 2**e + e % 3), min_size=1, max_size=60))
+def test_gains_of_any_size_are_picked_in_order(weights):
+    """Without edges each object covers itself alone."""
+    n = len(weights)
+    found = covey.cover(sp.csr_array((n, n)), 1.0, gain="count", sample_weight=np.array(weights))
+    expected = sorted(range(n), key=lambda x: (-weights[x], x))
+    bits = sum(weights).bit_length()
+    if bits <= 37:  # longer sums are compared by their leading bits
+        assert found.indices.tolist() == expected
+    assert sorted(found.indices.tolist()) == list(range(n))
+
+
 def test_negative_similarities_cover_but_weigh_nothing():
     """Every object weighs 1 for itself alone: ties go to the lowest, which covers its neighbor, too."""
     graph = covey.neighbor_graph([[0.0], [1.0], [3.0]], 1, covey.from_distance("euclidean", "negative"))

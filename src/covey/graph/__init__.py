@@ -12,7 +12,8 @@ Data goes through the files in this order:
 1. `build.py` is the entrance (`neighbor_graph`). It decides between an exact graph and NN-Descent.
 2. `exact.py` scores all pairs, or those that estimates cannot rule out. `by_group.py` does the same for a classifier,
    which needs the nearest representative of each class, and for sharpening, which needs the nearest ones of an object's
-   own class and of all others. `threshold.py` links all pairs that are similar enough (`threshold_graph`).
+   own class and of all others. `threshold.py` links all pairs that are similar enough (`threshold_graph`), and
+   `growing.py` holds their edges while they are being found.
 3. `descent.py` is NN-Descent. It scores few pairs and finds most neighbors. It uses these files:
 
    - `evaluator.py` scores pairs and offers each score to the lists of both objects.
