@@ -21,7 +21,7 @@ from covey.graph.descent import SMALLEST_LIST, NNDescent, descend
 from covey.graph.exact import nearest_others
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.lists import NeighborLists
-from covey.graph.recall import Recall
+from covey.graph.recall import RECALL, TARGETS, Recall
 from covey.runtime.parameters import RUNNING, generator
 from covey.runtime.progress import progress
 from covey.similarity.calls.failures import OnError
@@ -55,6 +55,7 @@ def neighbor_graph(
     similarity: SimilarityLike = "cosine",
     method: Method = "auto",
     *,
+    recall: float = RECALL,
     checkpoint: Path = None,
     on_error: OnError = "raise",
     timeout: float | None = None,
@@ -78,6 +79,10 @@ def neighbor_graph(
         to 30 objects per neighbor and for up to 20 000 pairs. It is also exact where all pairs are evaluated about as
         fast as few: for up to 10 000 dense rows, 20 000 CSR rows or 40 000 rows of packed bits under cosine, dot,
         euclidean and jaccard, for up to 5 000 strings under the named similarities, and for precomputed matrices.
+    recall : float, default=0.95
+        The share of the true neighbors that an approximate graph should hold, in (0, 1). NN-Descent estimates what it
+        has found, goes on while this is less, and warns where it stops short of it. A larger share takes more
+        evaluations. An exact graph holds all of them.
     checkpoint, on_error, timeout : path, str, float, default=None, "raise", None
         Precautions as in `covey.CRS`. For named similarities the checkpoint keeps the finished graph.
     random_state : int, RandomState instance or None, default=None
@@ -101,6 +106,11 @@ def neighbor_graph(
     CheckpointMismatchError
         If the checkpoint was made with other data, another similarity or other parameters.
 
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        If NN-Descent has stopped short of `recall`. Ask for less, for more neighbors, or pass ``method="exact"``.
+
     Examples
     --------
     >>> import covey
@@ -111,6 +121,7 @@ def neighbor_graph(
     """
     check_n_neighbors(n_neighbors)
     running = _checked(RUNNING, n_jobs=n_jobs, verbose=verbose)
+    aims = _checked({"recall": [TARGETS]}, recall=recall)
     care = _checked(CONSTRAINTS, checkpoint=checkpoint, on_error=on_error, timeout=timeout)
     with collect(X, resolve(similarity)).open_run(**care) as collection:
         space, run = collection.space(n_jobs), collection.run
@@ -120,9 +131,15 @@ def neighbor_graph(
         def make() -> NeighborGraph:
             with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
                 bar.watch(lambda: (space.n_done(), space.n_expected))
-                return build(space, n_neighbors, chosen, rng)
+                return build(space, n_neighbors, chosen, rng, recall=recall)
 
-        parameters = {"n_neighbors": n_neighbors, "random_state": random_state, **running, **_parameters(chosen)}
+        parameters = {
+            "n_neighbors": n_neighbors,
+            "random_state": random_state,
+            **aims,
+            **running,
+            **_parameters(chosen),
+        }
         shape = len(collection), min(n_neighbors, len(collection) - 1)
         graph = made_once(make, collection.finished_parts(parameters), shape, parameters["method"])
         report = None if run.checkpoint is None else run.checkpoint.report()
@@ -162,32 +179,34 @@ def build(
     method: Method,
     rng: np.random.Generator,
     *,
+    recall: float = RECALL,
     scored: ScoredPairs | None = None,
     multiplicity: Integers | None = None,
 ) -> NeighborGraph:
     """Make the graph of a space, by the method that `choose_method` returned.
 
-    NN-Descent does not score the pairs of `scored` again. An exact graph that scores every pair also gets the mean
-    similarity; for it, object x stands for `multiplicity[x]` equal objects (1 by default).
+    NN-Descent goes on until it has found about this `recall` of the true neighbors. It does not score the pairs of
+    `scored` again. An exact graph that scores every pair also gets the mean similarity; for it, object x stands for
+    `multiplicity[x]` equal objects (1 by default).
     """
     before = space.n_evaluations
     k = min(k, space.n_left - 1)
-    mean, recall = None, None
+    mean, estimated = None, None
     if space.n_left == 1:
         lists = NeighborLists.empty(1, 0)
     elif isinstance(method, NNDescent):
-        lists, recall = descend(space, k, rng, method, scored)
+        lists, estimated = descend(space, k, rng, method, scored, recall)
     else:
         multiplicity = np.ones(space.n_left, dtype=np.int64) if multiplicity is None else multiplicity
         lists, total = nearest_others(space, k, multiplicity)
         mean = None if total is None else mean_of_all(space, multiplicity, total)
     indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])
     name = _parameters(method)["method"]
-    return NeighborGraph(indices, similarities, space.n_evaluations - before, name, mean, recall)
+    return NeighborGraph(indices, similarities, space.n_evaluations - before, name, mean, estimated)
 
 
 def graph_and_mean(
-    space: Space, multiplicity: Integers, k: int, method: Method, rng: np.random.Generator
+    space: Space, multiplicity: Integers, k: int, method: Method, rng: np.random.Generator, *, recall: float = RECALL
 ) -> tuple[NeighborGraph, float]:
     """Return the neighbor graph of a space and the mean similarity of its pairs, by the method that was asked for.
 
@@ -197,7 +216,7 @@ def graph_and_mean(
     method = choose_method(method, space, k)
     if isinstance(method, NNDescent):
         homogeneity, scored = mean_similarity(space, multiplicity, rng)
-        return build(space, k, method, rng, scored=scored), homogeneity.value
+        return build(space, k, method, rng, recall=recall, scored=scored), homogeneity.value
     graph = build(space, k, method, rng, multiplicity=multiplicity)
     mean = graph.mean_similarity
     if mean is None:  # the exact graph has counted all pairs, but has no sum of their similarities
