@@ -77,6 +77,7 @@ class GraphParameters:
     n_neighbors: int
     length: int
     method: Method
+    recall: float
     n_jobs: int | None
 
 
@@ -236,7 +237,7 @@ def representatives_in(shard: Shard, picked: Indices) -> Collection:
 def link(shard: Shard, how: GraphParameters, rng: np.random.Generator) -> Links:
     """Make the neighbor graph of a shard."""
     space, multiplicity = watched(shard.collection.space(how.n_jobs)), shard.multiplicity
-    graph, mean = graph_and_mean(space, multiplicity, how.length, how.method, rng)
+    graph, mean = graph_and_mean(space, multiplicity, how.length, how.method, rng, recall=how.recall)
     several = np.flatnonzero(multiplicity > 1).astype(np.int32)
     pairs = n_pairs(multiplicity[several])
     n, n_copies = int(multiplicity.sum()), int(pairs.sum())
@@ -261,7 +262,7 @@ def merge_shards(
     both = in_one(union.rows, (left_links, right_links), how.length)
     method = choose_method(how.method, space, how.length)
     if isinstance(method, NNDescent):
-        lists, _ = merge(space, on_right, both, how.n_neighbors, rng, method)
+        lists, _ = merge(space, on_right, both, how.n_neighbors, rng, method, how.recall)
         n_evaluations = space.n_evaluations
     else:
         lists, n_evaluations = _exact(union, on_right, both, how)

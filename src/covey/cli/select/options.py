@@ -102,6 +102,13 @@ def rate_in(rate: float) -> float:
     return rate
 
 
+def recall_in(recall: float) -> float:
+    """Return a share of neighbors to find."""
+    if not 0 < recall < 1:
+        raise ValueError(f"must be between 0 and 1, got {recall}; --graph exact finds all of them.")
+    return recall
+
+
 def picture_in(path: str) -> str:
     """Return the path of a picture."""
     if Path(path).suffix not in PICTURES:
@@ -195,6 +202,15 @@ class SelectorOptions:
         Graph,
         option("--graph", what="How neighbors are found: exact compares all pairs, nn-descent only a few of them."),
     ] = Graph.auto
+    recall: Annotated[
+        float | None,
+        option(
+            "--recall",
+            read=recall_in,
+            what="The share of the true neighbors that a graph of nn-descent should hold, 0.95 by default. More of "
+            "them take longer to find.",
+        ),
+    ] = None
     random_state: Annotated[
         int, option("--seed", what="The seed of all random choices. The same seed gives the same answer.", panel=RUN)
     ] = 0
@@ -213,6 +229,7 @@ class SelectorOptions:
             "threshold": self.threshold_or(threshold),
             "refine": self.refine,
             "graph": str(self.graph),
+            "recall": 0.95 if self.recall is None else self.recall,
             "random_state": self.random_state,
         }
 
@@ -409,7 +426,7 @@ class SelectOptions(
     """All options of the command. The help shows those of the last base first."""
 
 
-OF_CRS = ("-k", "--coverage", "--threshold", "--refine", "--graph", "--budget")
+OF_CRS = ("-k", "--coverage", "--threshold", "--refine", "--graph", "--recall", "--budget")
 """The options that CRS and what is made of it take."""
 OPTIONS_OF: dict[Method, tuple[str, ...]] = {
     Method.crs: (*OF_CRS, "--include", "--weight"),
@@ -474,6 +491,16 @@ RULES: tuple[Rule[SelectOptions], ...] = (
         ("--coverage", "--refine"),
         lambda o: o.used_method is Method.crs and o.size is not None,
         "--budget says how many rows there are, and {named} would change it; leave out one.",
+    ),
+    Rule(
+        ("--recall",),
+        lambda o: o.graph is Graph.exact,
+        "--graph exact finds all neighbors, and --recall is for other graphs; leave out one of them.",
+    ),
+    Rule(
+        ("--recall",),
+        lambda o: o.pairs or o.n_neighbors == ALL_NEIGHBORS,
+        f"--recall is for a graph that is searched; with --pairs, and with -k {ALL_NEIGHBORS}, no neighbor is missed.",
     ),
     Rule(
         ("--threshold none",),
