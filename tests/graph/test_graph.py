@@ -260,6 +260,7 @@ def test_no_space_gets_a_bad_graph(space, seed):
 
 def test_a_graph_that_stays_bad_is_returned_with_a_warning(monkeypatch):
     monkeypatch.setattr(descent, "ALL_PAIRS_UP_TO", 0)
+    monkeypatch.setattr(descent, "SCORE_ALL_ABOVE", 1.0)
     values = similarity_matrix(900, np.random.default_rng(0))
     graphs = []
     for work in (0, 1):
@@ -286,7 +287,7 @@ def test_more_recall_takes_more_evaluations():
         covey.neighbor_graph(X, 10, covey.batched(cosine_of_all), "nn-descent", recall=wanted, random_state=0)
         for wanted in (0.5, 0.95, 0.995)
     ]
-    assert found[0].n_evaluations <= found[1].n_evaluations < found[2].n_evaluations
+    assert found[0].n_evaluations <= found[1].n_evaluations <= found[2].n_evaluations
     assert recall(found[2], exact) > 0.985
     assert (
         covey.CRS(10, similarity=covey.batched(cosine_of_all), graph="nn-descent", recall=0.995, random_state=0)
@@ -333,7 +334,7 @@ def test_lists_that_lack_very_many_objects_count_as_one_list_each():
     outliers = rng.permutation(1000)[:30]
     evaluator.lists.indices[outliers] = np.argsort(-(values - 9 * np.eye(1000)), axis=1)[outliers, 500:510]
     evaluator.lists.similarities[:] = np.take_along_axis(values, evaluator.lists.indices, axis=1)
-    assert abs(RandomPairs(evaluator, 10, rng).estimate_recall().value - 0.97) < 0.02
+    assert 0.92 < RandomPairs(evaluator, 10, rng).estimate_recall().value < 0.98  # and not .4, as if all lacked 15
 
 
 def test_seeds_matter_and_repeat():
