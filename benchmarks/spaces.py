@@ -16,6 +16,7 @@ from unittest import mock
 
 import numba
 import numpy as np
+import scipy.sparse as sp
 
 import covey
 from benchmarks import data
@@ -88,6 +89,21 @@ def contained(x, y):
     return np.minimum(x, y).sum() / x.sum()
 
 
+@numba.njit
+def divergence(x, y):
+    """1 / (1 + the Kullback-Leibler divergence of y from x): not symmetric."""
+    return 1 / (1 + max((x * np.log(x / y)).sum(), 0.0))
+
+
+@numba.njit
+def common_branches(x, y):
+    """How many branches two leaves of a tree share on the way down from its root, as a share of its depth."""
+    n = 0
+    while n < x.size and x[n] == y[n]:
+        n += 1
+    return n / x.size
+
+
 def common_prefix(a: str, b: str) -> float:
     n = 0
     while n < len(a) and a[n] == b[n]:
@@ -141,6 +157,38 @@ def noise(rng: np.random.Generator, n: int) -> Any:
     return values + values.T + np.eye(n)
 
 
+def tight(rng: np.random.Generator, clusters: int, size: int) -> Any:
+    """Clusters that lie far apart, each hardly larger than a list."""
+    centers = np.repeat(rng.normal(size=(clusters, 16)), size, axis=0)
+    return centers + 0.02 * rng.normal(size=centers.shape)
+
+
+def of_all_lengths(rng: np.random.Generator, n: int) -> Any:
+    """Rows whose lengths follow a power law: under the inner product, the longest are near to very many others."""
+    return rng.normal(size=(n, 10)) * (1 + rng.pareto(2.5, (n, 1)))
+
+
+def short_sets(rng: np.random.Generator, n: int) -> list[set[int]]:
+    """Sets of a few tags, of which some are common and most are rare."""
+    return [set(np.minimum(rng.zipf(1.3, rng.integers(2, 8)), 2000).tolist()) for _ in range(n)]
+
+
+def kmers(rng: np.random.Generator, n: int) -> Any:
+    """How often each of the 256 words of four letters occurs in reads of 150 letters of 200 genomes, with errors."""
+    genomes = rng.integers(0, 4, (200, 600))
+    starts = rng.integers(0, 450, n)
+    reads = np.array([genomes[g, s : s + 150] for g, s in zip(rng.integers(200, size=n), starts, strict=True)])
+    reads = np.where(rng.random(reads.shape) < 0.02, rng.integers(0, 4, reads.shape), reads)
+    codes = reads[:, :-3] * 64 + reads[:, 1:-2] * 16 + reads[:, 2:-1] * 4 + reads[:, 3:]
+    return np.array([np.bincount(row, minlength=256) for row in codes]).astype(np.float32)
+
+
+def sparse_rows(rng: np.random.Generator, n: int) -> Any:
+    """Positive numbers in 20 of 1 000 columns, drawn at random: hardly any structure."""
+    columns = np.argsort(rng.random((n, 1000)), axis=1)[:, :20]
+    return sp.csr_array((rng.random(20 * n), (np.repeat(np.arange(n), 20), columns.ravel())), shape=(n, 1000))
+
+
 def a_class(label: int) -> Callable[[np.random.Generator], tuple[Any, Any]]:
     def make(rng: np.random.Generator) -> tuple[Any, Any]:
         X, y = datasets.load_fashion_mnist("train", return_X_y=True)
@@ -151,6 +199,7 @@ def a_class(label: int) -> Callable[[np.random.Generator], tuple[Any, Any]]:
 
 manhattan = covey.from_distance("manhattan")
 containment = covey.Similarity(contained, symmetric=False)
+kullback_leibler = covey.Similarity(divergence, symmetric=False)
 CASES = [
     Case("uniform 1-d, manhattan, 8 000", lambda rng: (rng.random((8000, 1)), manhattan)),
     Case("uniform 1-d, compiled 1 / (1 + d), 5 000", lambda rng: (rng.random((5000, 1)), inverse_distance)),
@@ -178,6 +227,16 @@ CASES = [
     Case("random fingerprints, jaccard, 3 000", lambda rng: (fingerprints(rng, 3000), "jaccard")),
     Case("network hosts as profiles, cosine", lambda rng: (datasets.make_network_hosts(random_state=0).data, "cosine")),
     Case("containment, not symmetric, 2 000", lambda rng: (rng.gamma(0.3, size=(2000, 12)) + 1e-6, containment)),
+    Case("2 000 tight clusters of 10, manhattan", lambda rng: (tight(rng, 2000, 10), manhattan)),
+    Case("lengths of a power law, inner product, 4 000", lambda rng: (of_all_lengths(rng, 4000), inner_product)),
+    Case("leaves of a tree, compiled, 5 000", lambda rng: (rng.integers(0, 3, (5000, 9)) * 1.0, common_branches)),
+    Case("short sets, jaccard, 5 000", lambda rng: (short_sets(rng, 5000), "jaccard")),
+    Case(
+        "Kullback-Leibler, not symmetric, 3 000",
+        lambda rng: (rng.dirichlet(np.full(10, 0.5), 3000) + 1e-4, kullback_leibler),
+    ),
+    Case("DNA words of 4 letters, cosine, 6 000", lambda rng: (kmers(rng, 6000), "cosine")),
+    Case("sparse positive rows, cosine, 4 000", lambda rng: (sparse_rows(rng, 4000), "cosine")),
     Case("all equally similar, 600", lambda rng: (np.ones((600, 600)), "precomputed")),
     Case("noise, 500", lambda rng: (noise(rng, 500), "precomputed")),
     Case("Fashion-MNIST, sandals, cosine", a_class(5)),

@@ -63,6 +63,7 @@ PARAMETERS = {
         "n_neighbors": [*NO_COUNT, 0, -1],
         "threshold": [*NO_NUMBER[1:], np.inf],
         "graph": [None, "exactly", OTHER_SIZE, *BROKEN_GRAPHS],
+        "recall": [*NO_NUMBER, 0, 1, -0.5, np.inf],
         "size": [*NO_COUNT, 0, 1, -1, 1.0],
         **_COVER,
         **_SELECTOR,

@@ -1,12 +1,13 @@
 """Neighbor graphs: equal to brute force, equal for every form of a similarity, threads and blocks."""
 
 import math
+from dataclasses import astuple
 
 import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
@@ -15,6 +16,8 @@ import covey
 from covey.graph import descent, pair_memory
 from covey.graph import exact as _exact
 from covey.graph.build import build, choose_method
+from covey.graph.evaluator import Evaluator
+from covey.graph.recall import RandomPairs, Ties, count_fallen
 from covey.similarity.measures import resolve
 from tests import reference
 from tests.forms import COSINES, Counted, compiled_cosine, similarity_matrix, space_of
@@ -186,12 +189,82 @@ def test_no_space_gets_a_bad_graph(space, seed):
 
 
 def test_a_graph_that_stays_bad_is_returned_with_a_warning(monkeypatch):
+    monkeypatch.setattr(descent, "ALL_PAIRS_UP_TO", 0)
     monkeypatch.setattr(descent, "SCORE_ALL_ABOVE", 1.0)
-    monkeypatch.setattr(descent, "MAX_EXTENSIONS", 0)
-    values = similarity_matrix(400, np.random.default_rng(0))
-    with pytest.warns(ConvergenceWarning, match="about .* of the true neighbors.*method='exact'"):
-        graph = covey.neighbor_graph(values, 10, "precomputed", "nn-descent", random_state=0)
-    assert graph.estimated_recall.value < 0.94
+    values = similarity_matrix(900, np.random.default_rng(0))
+    graphs = []
+    for work in (0, 1):
+        monkeypatch.setattr(descent, "EXTRA_WORK", work)
+        with pytest.warns(ConvergenceWarning, match=r"about .* of the true neighbors.*not the 95%.*method='exact'"):
+            graphs.append(covey.neighbor_graph(values, 10, "precomputed", "nn-descent", random_state=0))
+    short, extended = graphs
+    assert short.estimated_recall.value < extended.estimated_recall.value < 0.94
+    assert short.n_evaluations < extended.n_evaluations < 2.5 * short.n_evaluations
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.5, 2, np.nan, None, "much", True])
+def test_a_wrong_recall_is_refused(value):
+    with pytest.raises(ValueError, match="'recall' parameter"):
+        covey.neighbor_graph(np.eye(40), 3, recall=value)
+    with pytest.raises(ValueError, match="'recall' parameter"):
+        covey.CRS(recall=value).fit(np.eye(40))
+
+
+def test_more_recall_takes_more_evaluations():
+    X = np.random.default_rng(0).normal(size=(2000, 14))
+    exact = covey.neighbor_graph(X, 10, "cosine", "exact")
+    found = [
+        covey.neighbor_graph(X, 10, covey.batched(cosine_of_all), "nn-descent", recall=wanted, random_state=0)
+        for wanted in (0.5, 0.95, 0.995)
+    ]
+    assert found[0].n_evaluations <= found[1].n_evaluations <= found[2].n_evaluations
+    assert recall(found[2], exact) > 0.985
+    assert (
+        covey.CRS(10, similarity=covey.batched(cosine_of_all), graph="nn-descent", recall=0.995, random_state=0)
+        .fit(X)
+        .n_evaluations_
+        > found[1].n_evaluations
+    )
+
+
+def cosine_of_all(A, B):
+    return (A * B).sum(axis=1) / np.sqrt((A * A).sum(axis=1) * (B * B).sum(axis=1))
+
+
+def fallen_slowly(rows):
+    """For each m, the share of entries that are less similar than entry number k - m of their list."""
+    k = len(rows[0])
+    return [sum(entry < row[k - 1 - m] for row in rows for entry in row) / (k * len(rows)) for m in range(k)]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=8))
+def test_ties_are_counted_as_the_slow_version_counts_them(rows):
+    rows = [sorted(row, reverse=True) for row in rows]
+    similarities = np.array(rows, dtype=float)
+    fallen = np.zeros(5)
+    count_fallen(similarities, fallen)
+    np.testing.assert_allclose(fallen / similarities.size, fallen_slowly(rows))
+
+
+def test_ties_forgive_what_is_interchangeable_and_no_more_than_half():
+    estimate = covey.results.Recall(0.9, 0.8, 1.0)
+    distinct = np.arange(10.0)[::-1] + np.zeros((7, 1))
+    assert astuple(Ties(distinct).forgive(estimate)) == pytest.approx((0.9, 0.8, 1.0))
+    assert astuple(Ties(np.ones((7, 10))).forgive(estimate)) == pytest.approx((0.95, 0.9, 1.0))
+
+
+def test_lists_that_lack_very_many_objects_count_as_one_list_each():
+    """A few outliers lack hundreds of objects, and all others none: most of the neighbors are there all the same."""
+    rng = np.random.default_rng(0)
+    values = similarity_matrix(1000, rng)
+    space = space_of(values, "precomputed")
+    evaluator = Evaluator(space, 10)
+    evaluator.lists.indices[:] = np.argsort(-(values - 9 * np.eye(1000)), axis=1)[:, :10]
+    outliers = rng.permutation(1000)[:30]
+    evaluator.lists.indices[outliers] = np.argsort(-(values - 9 * np.eye(1000)), axis=1)[outliers, 500:510]
+    evaluator.lists.similarities[:] = np.take_along_axis(values, evaluator.lists.indices, axis=1)
+    assert 0.92 < RandomPairs(evaluator, 10, rng).estimate_recall().value < 0.98  # and not .4, as if all lacked 15
 
 
 def test_seeds_matter_and_repeat():

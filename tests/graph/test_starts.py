@@ -7,7 +7,8 @@ import covey
 from covey.graph import descent
 from covey.graph import starts as _landmarks
 from covey.graph.evaluator import Evaluator
-from covey.graph.starts import Columns, Estimator, passes_trial, start_from_landmarks
+from covey.graph.screen import Estimator
+from covey.graph.starts import Columns, passes_trial, start_from_landmarks
 from covey.similarity.measures import resolve
 from covey.similarity.space import draw_pairs
 from tests.forms import Counted, similarity_matrix, space_of

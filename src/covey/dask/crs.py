@@ -15,6 +15,7 @@ from covey.dask.engine import Engine, ambient_client
 from covey.dask.worker import PartFacts
 from covey.dask.wrapper import Wrapper
 from covey.graph.build import GraphLike, Method
+from covey.graph.recall import RECALL
 from covey.prototype import Prototype
 from covey.runtime.callbacks import CallbackSupportMixin, tasks, with_callbacks
 from covey.runtime.libraries import require
@@ -49,7 +50,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_neighbors, coverage, threshold, similarity, graph, gain, on_orphan, refine : optional
+    n_neighbors, coverage, threshold, similarity, graph, recall, gain, on_orphan, refine : optional
         As in `covey.CRS`, with the same defaults. Not possible are ``n_neighbors=None``, the similarities "precomputed"
         and "gower", a finished graph, and `refine` if a cluster has more than `shard_size` objects. The homogeneity of
         such a cluster is the mean similarity of pairs within its shards.
@@ -143,6 +144,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
         threshold: float | str | None = "homogeneity",
         similarity: SimilarityLike = "cosine",
         graph: GraphLike = "auto",
+        recall: float = RECALL,
         gain: str = "similarity",
         on_orphan: str = "self",
         refine: bool = False,
@@ -158,6 +160,7 @@ class CRS(Wrapper, CallbackSupportMixin, BaseEstimator):
         self.threshold = threshold
         self.similarity = similarity
         self.graph = graph
+        self.recall = recall
         self.gain = gain
         self.on_orphan = on_orphan
         self.refine = refine

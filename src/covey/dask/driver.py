@@ -265,7 +265,7 @@ def _open_checkpoint(
     arguments = zip(parts.collections, parts.codes, parts.first_rows.tolist(), strict=True)
     futures = [engine.submit("fingerprint", part_fingerprint, *three) for three in arguments]
     data = sum(engine.gather("fingerprints", futures)) % 2**64
-    names = ("n_neighbors", "coverage", "threshold", "gain", "on_orphan", "refine")
+    names = ("n_neighbors", "coverage", "threshold", "recall", "gain", "on_orphan", "refine")
     labels = data_fingerprint(np.arange(len(parts.labels)), object_hashes(parts.labels))
     manifest = {
         "data": f"{data:016x}",

@@ -125,7 +125,7 @@ def _lazy_side(assigned: list[Any], sizes: Integers, side: int) -> Any:
 def graph_parameters(selector: Any, n: int) -> GraphParameters:
     """Return how the graph of n distinct objects is made."""
     k = auto_neighbors(n) if selector.n_neighbors == "auto" else int(selector.n_neighbors)
-    return GraphParameters(min(k, n - 1), length_of_lists(k), selector.graph, selector.n_jobs)
+    return GraphParameters(min(k, n - 1), length_of_lists(k), selector.graph, selector.recall, selector.n_jobs)
 
 
 def _graph(

@@ -77,6 +77,7 @@ class GraphParameters:
     n_neighbors: int
     length: int
     method: Method
+    recall: float
     n_jobs: int | None
 
 
@@ -236,7 +237,7 @@ def representatives_in(shard: Shard, picked: Indices) -> Collection:
 def shard_graph(shard: Shard, how: GraphParameters, rng: np.random.Generator) -> Links:
     """Make the neighbor graph of a shard."""
     space, multiplicity = cancellable(shard.collection.space(how.n_jobs)), shard.multiplicity
-    graph, mean = graph_and_mean(space, multiplicity, how.length, how.method, rng)
+    graph, mean = graph_and_mean(space, multiplicity, how.length, how.method, rng, recall=how.recall)
     several = np.flatnonzero(multiplicity > 1).astype(np.int32)
     pairs = n_pairs(multiplicity[several])
     n, n_copies = int(multiplicity.sum()), int(pairs.sum())
@@ -264,7 +265,7 @@ def merge_shards(
         lists, n_evaluations = _exact(union, on_right, both, how)
     else:
         descent = method if isinstance(method, NNDescent) else NNDescent()
-        lists, _ = merge(space, on_right, both, how.n_neighbors, rng, descent)
+        lists, _ = merge(space, on_right, both, how.n_neighbors, rng, descent, how.recall)
         n_evaluations = space.n_evaluations
     k = how.n_neighbors
     best = Links(as_indices(union.rows), to_rows(union.rows, lists.indices[:, :k]), lists.similarities[:, :k], 0)

@@ -18,6 +18,7 @@ Data goes through the files in this order:
 
    - `evaluator.py` scores pairs and offers each score to the lists of both objects.
    - `pair_memory.py` remembers which pairs were considered already.
+   - `screen.py` keeps pairs out that estimates show to be unlikely.
    - `starts.py` has two ways to start: from similarities to a few landmarks, or from trees that pivots split.
    - `candidates.py` says which pairs each round considers.
    - `recall.py` estimates from random pairs what share of the true neighbors was found.

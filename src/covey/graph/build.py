@@ -22,7 +22,7 @@ from covey.graph.exact import nearest_others
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.groups import group
 from covey.graph.lists import NeighborLists
-from covey.graph.recall import Recall
+from covey.graph.recall import RECALL, TARGETS, Recall
 from covey.runtime.parameters import RUNNING, generator
 from covey.runtime.progress import progress
 from covey.similarity.calls.failures import OnError
@@ -56,6 +56,7 @@ def neighbor_graph(
     similarity: SimilarityLike = "cosine",
     method: Method = "auto",
     *,
+    recall: float = RECALL,
     checkpoint: CheckpointPath = None,
     on_error: OnError = "raise",
     timeout: float | None = None,
@@ -84,6 +85,10 @@ def neighbor_graph(
         where "groups" is possible, for up to 5 000 strings under the named similarities, and for precomputed matrices.
         Otherwise it is "groups" where that is possible, for dense rows of 512 columns and more from 200 000 rows on,
         and else "nn-descent".
+    recall : float, default=0.95
+        The share of the true neighbors that an approximate graph should hold, in (0, 1). What was found is estimated;
+        the search goes on while this is less, up to a bound, and warns where it stops short of it. A larger share takes
+        more time. An exact graph holds all of them.
     checkpoint, on_error, timeout : path, str, float, default=None, "raise", None
         Precautions as in `covey.CRS`. For named similarities the checkpoint keeps the finished graph.
     random_state : int, RandomState instance or None, default=None
@@ -107,6 +112,11 @@ def neighbor_graph(
     CheckpointMismatchError
         If the checkpoint was made with other data, another similarity or other parameters.
 
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        If NN-Descent has stopped short of `recall`. Ask for less, for more neighbors, or pass ``method="exact"``.
+
     Examples
     --------
     >>> import covey
@@ -117,6 +127,7 @@ def neighbor_graph(
     """
     check_n_neighbors(n_neighbors)
     running = _checked(RUNNING, n_jobs=n_jobs, verbose=verbose)
+    aims = _checked({"recall": [TARGETS]}, recall=recall)
     care = _checked(CONSTRAINTS, checkpoint=checkpoint, on_error=on_error, timeout=timeout)
     with collect(X, resolve(similarity)).open_run(**care) as collection:
         space, run = collection.space(n_jobs), collection.run
@@ -126,9 +137,15 @@ def neighbor_graph(
         def make() -> NeighborGraph:
             with progress("neighbor graph", None, "evaluations", shown=verbose > 0) as bar:
                 bar.watch(lambda: (space.n_done(), space.n_expected))
-                return build(space, n_neighbors, chosen, rng)
+                return build(space, n_neighbors, chosen, rng, recall=recall)
 
-        parameters = {"n_neighbors": n_neighbors, "random_state": random_state, **running, **_parameters(chosen)}
+        parameters = {
+            "n_neighbors": n_neighbors,
+            "random_state": random_state,
+            **aims,
+            **running,
+            **_parameters(chosen),
+        }
         shape = len(collection), min(n_neighbors, len(collection) - 1)
         graph = made_once(make, collection.finished_parts(parameters), shape, parameters["method"])
         report = None if run.checkpoint is None else run.checkpoint.report()
@@ -175,34 +192,36 @@ def build(
     method: Method,
     rng: np.random.Generator,
     *,
+    recall: float = RECALL,
     scored: ScoredPairs | None = None,
     multiplicity: Integers | None = None,
 ) -> NeighborGraph:
     """Make the graph of a space, by the method that `choose_method` returned.
 
-    NN-Descent does not score the pairs of `scored` again, and groups use them. An exact graph that scores every pair
-    also gets the mean similarity; for it, object x stands for `multiplicity[x]` equal objects (1 by default).
+    Approximate graphs are searched until they hold about this `recall` of the true neighbors. NN-Descent does not score
+    the pairs of `scored` again, and groups use them. An exact graph that scores every pair also gets the mean
+    similarity; for it, object x stands for `multiplicity[x]` equal objects (1 by default).
     """
     before = space.n_evaluations
     k = min(k, space.n_left - 1)
-    mean, recall = None, None
+    mean, estimated = None, None
     if space.n_left == 1:
         lists = NeighborLists.empty(1, 0)
     elif isinstance(method, NNDescent):
-        lists, recall = descend(space, k, rng, method, scored)
+        lists, estimated = descend(space, k, rng, method, scored, recall)
     elif method == "groups":
-        lists, recall = group(space, k, rng, scored, recall=0.95)
+        lists, estimated = group(space, k, rng, scored, recall=recall)
     else:
         multiplicity = np.ones(space.n_left, dtype=np.int64) if multiplicity is None else multiplicity
         lists, total = nearest_others(space, k, multiplicity)
         mean = None if total is None else mean_of_all(space, multiplicity, total)
     indices, similarities = np.ascontiguousarray(lists.indices[:, :k]), np.ascontiguousarray(lists.similarities[:, :k])
-    name = "exact" if recall is None else _parameters(method)["method"]
-    return NeighborGraph(indices, similarities, space.n_evaluations - before, name, mean, recall)
+    name = "exact" if estimated is None else _parameters(method)["method"]
+    return NeighborGraph(indices, similarities, space.n_evaluations - before, name, mean, estimated)
 
 
 def graph_and_mean(
-    space: Space, multiplicity: Integers, k: int, method: Method, rng: np.random.Generator
+    space: Space, multiplicity: Integers, k: int, method: Method, rng: np.random.Generator, *, recall: float = RECALL
 ) -> tuple[NeighborGraph, float]:
     """Return the neighbor graph of a space and the mean similarity of its pairs, by the method that was asked for.
 
@@ -212,7 +231,7 @@ def graph_and_mean(
     method = choose_method(method, space, k)
     if method != "exact":
         homogeneity, scored = mean_similarity(space, multiplicity, rng)
-        return build(space, k, method, rng, scored=scored), homogeneity.value
+        return build(space, k, method, rng, recall=recall, scored=scored), homogeneity.value
     graph = build(space, k, method, rng, multiplicity=multiplicity)
     mean = graph.mean_similarity
     if mean is None:  # the exact graph has counted all pairs, but has no sum of their similarities

@@ -12,6 +12,7 @@ import numpy as np
 from covey.arrays import Floats, Indices
 from covey.graph.lists import FRESH, WAITING, NeighborLists
 from covey.graph.pair_memory import PairSet, pair_set
+from covey.graph.screen import Screen
 from covey.runtime.executor import BATCH
 from covey.similarity.space import RenumberedSpace, ScoredPairs, Space, UpperBounds
 
@@ -38,6 +39,7 @@ class Evaluator:
         self.space = space
         self.lists = NeighborLists.empty(space.n_left, size)
         self._bounds = bounds
+        self.screen: Screen | None = None
         self.met = pair_set(space) if met is None else met
         self._lock = threading.Lock()
 
@@ -124,6 +126,22 @@ class Evaluator:
         if self.space.symmetric:
             limits[~unmet] = np.minimum(limits[~unmet], self.lists.look_up(j, i))
         return limits
+
+    def meet_likely(self, i: Indices, j: Indices) -> None:
+        """Let those of these pairs meet that have not met before and that the screen, if there is one, lets pass."""
+        unmet = self.met.add(i, j)
+        self.consider(*self.likely(i[unmet], j[unmet]))
+
+    def likely(self, i: Indices, j: Indices) -> tuple[Indices, Indices]:
+        """Return those of the pairs, which have just met, that the screen lets pass; the others have not met then.
+
+        Without a screen all of them pass.
+        """
+        if self.screen is None:
+            return i, j
+        passed = self.screen.passed_by(i, j)
+        self.met.remove(i[~passed], j[~passed])
+        return i[passed], j[passed]
 
     def consider(self, i: Indices, j: Indices) -> None:
         """Score the pairs, except those that an upper bound keeps out of both lists."""

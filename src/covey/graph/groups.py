@@ -231,7 +231,7 @@ class _Search:
 
     def meet_neighbors(self) -> None:
         """Let neighbors of neighbors meet until lists hardly change any more."""
-        self._descent.join_until_stable(1.0, SETTLED, MOST_MEETINGS)
+        self._descent.join_until_stable(*self._descent.samples(1.0), tol=SETTLED, most=MOST_MEETINGS)
 
     def similarities(self, objects: Indices) -> Floats:
         """Return the similarities of the entries of some objects' lists."""

@@ -20,7 +20,7 @@ from covey.graph.descent import MANY, SMALLEST_LIST, Descent, NNDescent
 from covey.graph.evaluator import Evaluator
 from covey.graph.lists import NeighborLists
 from covey.graph.pair_memory import CrossPairs, pair_set
-from covey.graph.recall import Recall
+from covey.graph.recall import RECALL, Recall
 from covey.graph.starts import plant_tree
 from covey.similarity.space import Space
 
@@ -42,7 +42,13 @@ def length_of_lists(k: int) -> int:
 
 
 def merge(
-    space: Space, on_right: Flags, lists: NeighborLists, k: int, rng: np.random.Generator, method: NNDescent
+    space: Space,
+    on_right: Flags,
+    lists: NeighborLists,
+    k: int,
+    rng: np.random.Generator,
+    method: NNDescent,
+    recall: float = RECALL,
 ) -> tuple[NeighborLists, Recall]:
     """Add neighbors across two groups to the lists of all objects of both.
 
@@ -60,6 +66,8 @@ def merge(
         Makes all random draws.
     method : NNDescent
         The parameters of the descent.
+    recall : float
+        The share of the true neighbors across that is wanted.
 
     Returns
     -------
@@ -82,9 +90,9 @@ def merge(
         return np.arange(space.n_left, dtype=np.int32)
 
     descent = Descent.along(start(), evaluator, method.tol, rng)
-    descent.join_until_stable(method.sample_rate)
-    recall = descent.extend_until_good(k, method.sample_rate, start)
-    return descent.lists(), recall
+    descent.join_until_stable(*descent.samples(method.sample_rate))
+    found = descent.extend_until_good(k, recall, method.sample_rate, start)
+    return descent.lists(), found
 
 
 def _random_pairs(own: Indices, others: Indices, rng: np.random.Generator) -> tuple[Indices, Indices]:

@@ -53,6 +53,10 @@ class PairSet(ABC):
     def add(self, i: Indices, j: Indices) -> Flags:
         """Add the pairs, and return which of them are new; of a pair that is given several times, only the first is."""
 
+    def remove(self, i: Indices, j: Indices) -> None:
+        """Take pairs out of the set, so that they are new again."""
+        raise RuntimeError("Only a bitmap can forget pairs that it has remembered.")
+
     def renumbered(self, order: Indices) -> "PairSet":
         """Return the same set if its objects get other numbers: object t is then the one that was order[t].
 
@@ -100,6 +104,9 @@ class BitmapPairs(PairSet):
         first = np.empty(i.size, dtype=np.bool_)
         in_steps(i.size, lambda part: set_bits(self._words, self._starts, i[part], j[part], first[part]), MANY)
         return first
+
+    def remove(self, i: Indices, j: Indices) -> None:
+        in_steps(i.size, lambda part: erase_bits(self._words, self._starts, i[part], j[part]), MANY)
 
 
 class ForgottenPairs(PairSet):
@@ -203,6 +210,15 @@ def set_bits(words, starts, i, j, first):  # type: ignore[no-untyped-def]
         bit = np.uint64(1) << np.uint64(position % 64)
         first[t] = (words[word] & bit) == 0
         words[word] |= bit
+
+
+@njit(cache=True, nogil=True)
+def erase_bits(words, starts, i, j):  # type: ignore[no-untyped-def]
+    """Erase the bit of each pair."""
+    for t in range(i.size):
+        low, high = min(i[t], j[t]), max(i[t], j[t])
+        position = high - low - 1
+        words[starts[low] + position // 64] &= ~(np.uint64(1) << np.uint64(position % 64))
 
 
 @njit(cache=True, nogil=True)

@@ -10,19 +10,35 @@ lists of k entries, so u = P d / (D n k) is the number of entrances per entry.
 A list that holds each true neighbor with probability p reaches down to the (k / p)-th nearest object. The objects
 missing from it that would enter number k / p - k, so u = (1 - p) / p. Hence the recall is p = 1 / (1 + u).
 
+That holds if all lists lack equally many objects. A list that lacks m of them has missed m / (m + k) of its neighbors,
+which is at most all of them, however many it lacks. So some of the lists that a random pair has entered are looked into
+with more random pairs, to see about how many they lack, and each entrance counts 1 / (m + k).
+
 A pair counts only if it is more similar than the last entry of a list, because equally similar objects are
-interchangeable.
+interchangeable. For the same reason, an entry is true if it is at least as similar as the true k-th. Where the last t
+entries of a list are equally similar, it takes t missing objects to make one of them false. So the share of false
+entries, 1 - p, is lowered by what the ties of the lists spare, if the number of missing objects of a list is geometric
+(`Ties`).
 """
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from covey.arrays import Floats
+from covey.arrays import Floats, Integers
 from covey.graph.evaluator import Evaluator
 from covey.graph.exact import nearest
+from covey.runtime.parameters import Interval
 from covey.similarity.space import Space
+
+RECALL = 0.95
+"""The share of the true neighbors that an approximate graph should hold, unless the user asks for another one."""
+
+TARGETS = Interval(Real, 0, 1, closed="neither")
+"""The shares that may be asked for. Nothing but an exact graph is sure to hold all neighbors."""
 
 PAIRS_PER_OBJECT = 4
 """How many pairs are drawn for a first estimate, per object. More pairs make it more certain and cost evaluations. With
@@ -37,8 +53,9 @@ MORE_PAIRS_PER_OBJECT = 8
 class Recall:
     """The share of true neighbors that an approximate graph has found, as random pairs suggest.
 
-    NN-Descent finds most neighbors, not all. This says how many, without computing the exact graph. If the estimate
-    stays below .93 although the descent was extended, a `sklearn.exceptions.ConvergenceWarning` says so.
+    NN-Descent finds most neighbors, not all. This says how many, without computing the exact graph. An entry counts as
+    found if it is at least as similar as the true last neighbor. If the estimate stays too far below the `recall` that
+    was asked for, a `sklearn.exceptions.ConvergenceWarning` says so.
 
     Attributes
     ----------
@@ -144,6 +161,54 @@ class SampledNeighbors:
         return Recall(value, max(value - error, 0.0), min(value + error, 1.0))
 
 
+LEAST_LOSS = 0.5
+"""Ties lower the share of false entries to no less than this share of it. A few lists with many ties may lack far more
+objects than the others, and how many each of them lacks is not known, so that the estimate stays cautious."""
+
+
+class Ties:
+    """How many entries of lists of k become false if objects are missing, given that some are equally similar."""
+
+    def __init__(self, similarities: Floats) -> None:
+        self._fallen = np.zeros(similarities.shape[1])
+        count_fallen(similarities, self._fallen)
+        self._fallen /= similarities.size
+
+    def forgive(self, recall: Recall) -> Recall:
+        """Return a recall in which entries count as true that are as similar as the true k-th."""
+        return Recall(*(self._forgiven(value) for value in (recall.value, recall.low, recall.high)))
+
+    def _forgiven(self, recall: float) -> float:
+        if recall in (0.0, 1.0):
+            return recall
+        k = self._fallen.size
+        missing = np.arange(k)
+        mean = k * (1 - recall) / recall
+        share = (mean / (1 + mean)) ** missing / (1 + mean)  # the share of lists that lack this many objects
+        all_fallen = (mean / (1 + mean)) ** k
+        loss = share @ self._fallen + all_fallen
+        without_ties = share @ missing / k + all_fallen
+        return 1 - (1 - recall) * max(float(loss / without_ties), LEAST_LOSS)
+
+
+@njit(cache=True, nogil=True)
+def count_fallen(similarities, fallen):  # type: ignore[no-untyped-def]
+    """Add to fallen[m] how many entries of all lists are less similar than the one which is last if m are missing."""
+    size = similarities.shape[1]
+    for row in range(similarities.shape[0]):
+        below = 0
+        for m in range(1, size):
+            last = size - 1 - m
+            if similarities[row, last] > similarities[row, last + 1] or similarities[row, last] == -np.inf:
+                below = m
+            fallen[m] += below
+
+
+LOOKED_INTO, SHARE_OF_OTHERS = 40, 30
+"""How many of the lists that a random pair has entered are looked into, and at one in how many of all other objects.
+This takes at most 4 / 3 evaluations per object."""
+
+
 class RandomPairs:
     """Draws random pairs of an evaluator's objects and counts how often one enters a list of the k best."""
 
@@ -152,30 +217,54 @@ class RandomPairs:
 
     def estimate_recall(self, enough: float = np.inf) -> Recall:
         """Estimate the recall; more pairs are drawn unless the first ones give an estimate of at least `enough`."""
-        n_found, n_drawn = self._draw(PAIRS_PER_OBJECT)
-        recall = self._recall(n_found, n_drawn)
+        entered, n_drawn = self._draw(PAIRS_PER_OBJECT)
+        recall = self._recall(entered, n_drawn)
         if recall.value < enough:
-            more_found, more_drawn = self._draw(MORE_PAIRS_PER_OBJECT)
-            recall = self._recall(n_found + more_found, n_drawn + more_drawn)
+            more_entered, more_drawn = self._draw(MORE_PAIRS_PER_OBJECT)
+            recall = self._recall(np.concatenate([entered, more_entered]), n_drawn + more_drawn)
         return recall
 
-    def _recall(self, n_found: int, n_drawn: int) -> Recall:
-        """Return the recall if this many of the drawn pairs entered lists."""
-        n = self._evaluator.space.n_left
+    def _recall(self, entered: Integers, n_drawn: int) -> Recall:
+        """Return the recall if the drawn pairs have entered these lists."""
+        n, k = self._evaluator.space.n_left, self._k
         share = min(n_drawn / (n * (n - 1) / 2), 1.0)  # two draws may share pairs, so the sum may exceed 1
-        return Recall.of(n_found, n * self._k * share)
+        n_expected_if_all = n * k * share
+        if entered.size:
+            most = entered.size / (entered.size + n_expected_if_all)  # if all lists lack equally many objects
+            missed = min(most, entered.size / (n * share) * float((1 / (k + self._lacking(entered))).mean()))
+            n_expected_if_all = entered.size * (1 - missed) / missed
+        return Ties(self._similarities()).forgive(Recall.of(entered.size, n_expected_if_all))
 
-    def _draw(self, pairs_per_object: int) -> tuple[int, int]:
-        """Let random pairs meet; return how many better entries lists got, and how many different pairs were drawn."""
+    def _lacking(self, entered: Integers) -> Floats:
+        """Return about how many objects some of the lists lack, at least 1 each."""
+        n = self._evaluator.space.n_left
+        lists = self._rng.choice(entered, min(entered.size, LOOKED_INTO), replace=False)
+        size = -(-n // SHARE_OF_OTHERS)
+        others = (lists[:, None] + 1 + self._rng.integers(n - 1, size=(lists.size, size))) % n
+        n_more = self._entrances(np.repeat(lists, size), others.ravel())
+        return np.maximum(n_more[lists] * (n / size), 1.0)
+
+    def _draw(self, pairs_per_object: int) -> tuple[Integers, int]:
+        """Let random pairs meet; return the lists that they enter, and how many different pairs were drawn."""
         n = self._evaluator.space.n_left
         i = self._rng.integers(n, size=pairs_per_object * n)
         j = (i + self._rng.integers(1, n, size=i.size)) % n
-        codes = np.sort(np.minimum(i, j) * n + np.maximum(i, j))
-        codes = codes[np.append(True, np.diff(codes) > 0)]  # for millions of codes, np.unique is slower
+        return np.repeat(np.arange(n), self._entrances(i, j)), self._codes(i, j).size
+
+    def _entrances(self, i: Integers, j: Integers) -> Integers:
+        """Let pairs meet, each once; return how many better entries each list gets."""
+        codes = self._codes(i, j)
+        n = self._evaluator.space.n_left
         last = self._similarities()[:, -1:].copy()
-        before = np.count_nonzero(self._similarities() > last)
+        before = np.count_nonzero(self._similarities() > last, axis=1)
         self._evaluator.meet((codes // n).astype(np.int32), (codes % n).astype(np.int32))
-        return int(np.count_nonzero(self._similarities() > last) - before), codes.size
+        return np.count_nonzero(self._similarities() > last, axis=1) - before
+
+    def _codes(self, i: Integers, j: Integers) -> Integers:
+        """Return a number for each of the different unordered pairs."""
+        n = self._evaluator.space.n_left
+        codes = np.sort(np.minimum(i, j) * n + np.maximum(i, j))
+        return codes[np.append(True, np.diff(codes) > 0)]  # for millions of codes, np.unique is slower
 
     def _similarities(self) -> NDArray[np.float64]:
         """Return the similarities of the k best entries of each list, as they are now."""

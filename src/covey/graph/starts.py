@@ -38,10 +38,8 @@ from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices, Integers
 from covey.graph.evaluator import Evaluator
-from covey.graph.exact import nearest_others
+from covey.graph.screen import Estimator, Screen
 from covey.runtime.executor import one_blas_thread
-from covey.similarity.kinds.rows import DenseRows, RowSpace
-from covey.similarity.measures import measure_of, resolve
 from covey.similarity.space import ScoredPairs, Space
 
 LEAF = 30
@@ -139,17 +137,17 @@ SMALLEST_EIGENVALUE = 1e-4
 """Smaller eigenvalues, as a share of the largest, are left out, because dividing by their roots amplifies noise. A
 larger value blurs the estimates."""
 
-CANDIDATES = 30
-"""How many others an object meets by estimate, beyond the length of its list. On Fashion-MNIST, 20 would lose .006 of
-the recall and save 2 % of the evaluations."""
+CANDIDATES, TRIED = 10, 30
+"""How many others an object meets by estimate, beyond the length of its list, and how many the trial looks at. Few are
+enough at first, because estimates get better once lists are known (`screen.py`)."""
 
 PLAIN = 2.0**20
 """Similarities between this and its inverse are estimated as they are. Others are scaled, so that the squares of their
 estimates, and numbers a billion times larger, have a place in single precision."""
 
-LANDMARKS_PER_ROOT = 0.44
-"""There are this many landmarks times the square root of the number of objects. On Fashion-MNIST, 34 landmarks for
-6 000 objects needed the fewest evaluations for their recall. That the number grows with the root is an assumption."""
+LANDMARKS_PER_ROOT = 0.6
+"""There are this many landmarks times the square root of the number of objects: 46 for 6 000 objects. More of them make
+better estimates and take more evaluations. That the number grows with the root is an assumption."""
 
 
 def start_from_landmarks(evaluator: Evaluator, scored: ScoredPairs | None, rng: np.random.Generator) -> bool:
@@ -177,6 +175,7 @@ def start_from_landmarks(evaluator: Evaluator, scored: ScoredPairs | None, rng: 
     with one_blas_thread:
         estimator = Estimator(columns.vectors(np.arange(landmarks.size)))
     evaluator.meet(*estimator.candidates(min(CANDIDATES + size, n - 1), space.n_jobs))
+    evaluator.screen = Screen(estimator, landmarks, columns.values, columns.unit, space.executor)
     return True
 
 
@@ -190,28 +189,10 @@ def passes_trial(columns: "Columns", size: int, rng: np.random.Generator) -> boo
             landmark = columns.landmarks[place]
             guess = vectors @ vectors[landmark]
             guess[landmark] = -np.inf
-            by_estimate.append(columns.hits(place, np.argsort(-guess, kind="stable")[: CANDIDATES + size], size))
+            by_estimate.append(columns.hits(place, np.argsort(-guess, kind="stable")[: TRIED + size], size))
             by_tree.append(columns.hits(place, np.flatnonzero(leaf == leaf[landmark]), size))
     hit_rate, of_tree = float(np.mean(by_estimate)), float(np.mean(by_tree))
     return hit_rate >= LEAST_HIT_RATE and hit_rate > of_tree and of_tree < SHARP_TREE
-
-
-class Estimator:
-    """Estimates of similarities: the products of the objects' short vectors."""
-
-    def __init__(self, vectors: Floats) -> None:
-        self._rows = DenseRows(vectors.astype(np.float32))
-
-    def estimate(self, i: Indices, j: Indices) -> Floats:
-        """Return estimates of s(i[t], j[t])."""
-        return self._rows.sums("dot", i, self._rows, j)
-
-    def candidates(self, size: int, n_jobs: int | None) -> tuple[Indices, Indices]:
-        """Return the pairs of each object with the `size` others that have the largest estimates."""
-        dot = resolve("dot")
-        space = RowSpace(dot, measure_of(dot), self._rows, self._rows, n_jobs)
-        lists, _ = nearest_others(space, size)
-        return np.repeat(np.arange(self._rows.n, dtype=np.int32), size), lists.indices.ravel()
 
 
 class Columns:
@@ -226,7 +207,7 @@ class Columns:
         self._place = np.full(space.n_left, -1)
         self._place[landmarks] = np.arange(landmarks.size)
         self.values[landmarks, np.arange(landmarks.size)] = space.with_itself()[landmarks]
-        self._unit: float | None = None
+        self._unit: float | None = None  # as long as no pair has entered
         if scored is not None:
             self.enter(scored)
 
@@ -244,6 +225,11 @@ class Columns:
         for x, landmark in ((pairs.i, pairs.j), (pairs.j, pairs.i)):
             is_landmark = self._place[landmark] >= 0
             self.values[x[is_landmark], self._place[landmark[is_landmark]]] = mean[is_landmark]
+
+    @property
+    def unit(self) -> float:
+        """What all similarities are divided by."""
+        return 1.0 if self._unit is None else self._unit
 
     def missing(self, objects: Indices, n_landmarks: int) -> tuple[Indices, Indices]:
         """Return the pairs of these objects with the first landmarks that are still to be scored, each once."""

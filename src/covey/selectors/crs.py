@@ -12,6 +12,7 @@ from covey.coverage.cover import GAINS, ORPHANS, cover, similarities_to_coverers
 from covey.graph.build import METHODS, GraphLike, Method, auto_neighbors, graph_and_mean
 from covey.graph.descent import NNDescent
 from covey.graph.graph import NeighborGraph, edges_among, given_edges
+from covey.graph.recall import RECALL, TARGETS
 from covey.graph.threshold import edges_and_mean
 from covey.prototype import Prototype
 from covey.runtime.callbacks import with_callbacks
@@ -58,6 +59,9 @@ class CRS(Selector):
         best k edges within each cluster are used. If the threshold is "homogeneity", `similarity` must be the one that
         the graph was made with; it also decides which objects are equal and are merged. With any other threshold X is
         not looked at.
+    recall : float, default=0.95
+        The share of the true neighbors that an approximate graph should hold, in (0, 1), as in `covey.neighbor_graph`.
+        A larger share takes more evaluations.
     gain : {"similarity", "count"}, default="similarity"
         Whether a newly covered object adds its similarity or 1 to a gain. A similarity below 0 adds nothing, but the
         object is covered all the same.
@@ -127,7 +131,7 @@ class CRS(Selector):
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
-        If an approximate graph has probably missed many neighbors. Ask for more neighbors, or pass ``graph="exact"``.
+        If an approximate graph stays short of `recall`. Ask for less, for more neighbors, or pass ``graph="exact"``.
     UserWarning
         If there are fewer objects to select than `size` asks for. Equal objects are one, and neither outliers nor
         objects of weight 0 that cover nothing are selected.
@@ -176,6 +180,7 @@ class CRS(Selector):
         "threshold": [StrOptions({"homogeneity"}), Interval(Real, None, None, closed="neither"), None],
         "similarity": "no_validation",
         "graph": [StrOptions(set(METHODS)), NNDescent, NeighborGraph, "sparse matrix"],
+        "recall": [TARGETS],
         "gain": [StrOptions(set(GAINS))],
         "on_orphan": [StrOptions(set(ORPHANS))],
         "size": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither"), None],
@@ -194,6 +199,7 @@ class CRS(Selector):
         threshold: float | str | None = "homogeneity",
         similarity: SimilarityLike = "cosine",
         graph: GraphLike = "auto",
+        recall: float = RECALL,
         gain: str = "similarity",
         on_orphan: str = "self",
         size: float | None = None,
@@ -210,6 +216,7 @@ class CRS(Selector):
         self.threshold = threshold
         self.similarity = similarity
         self.graph = graph
+        self.recall = recall
         self.gain = gain
         self.on_orphan = on_orphan
         self.size = size
@@ -358,7 +365,7 @@ class CRS(Selector):
             threshold = None if self.threshold == "homogeneity" else float(self.threshold)  # type: ignore[arg-type]
             return edges_and_mean(space, multiplicity, threshold, rng)
         method = cast("Method", self.graph)  # a given graph was used above
-        return graph_and_mean(space, multiplicity, self._k(space), method, rng)
+        return graph_and_mean(space, multiplicity, self._k(space), method, rng, recall=self.recall)
 
     def _k(self, space: Space) -> int:
         """Return the number of neighbors of each object in a space."""

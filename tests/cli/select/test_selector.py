@@ -93,6 +93,11 @@ def test_a_threshold_is_the_delta_of_delta_medoids(run, flowers):
     assert rows() == covey.DeltaMedoids(0.999, random_state=0).fit(X, y).sample_indices_.tolist()
 
 
+def test_the_recall_goes_to_the_graph_and_into_the_model(run, flowers):
+    assert run(*SELECT, *FEATURES, "--recall", "0.8", "-m", "m")[0] == 0
+    assert covey.load("m").selector.recall == covey.load("m").selector_.recall == 0.8
+
+
 def test_all_neighbors_above_a_threshold_represent_every_row(run, flowers):
     X, y = data(flowers)
     options = ("-k", "all", "--threshold", "0.999", "--coverage", "1", "--members", "all.csv")
@@ -290,6 +295,9 @@ def test_random_rows_are_shared_out_by_the_size_of_clusters(run, flowers):
         (("--method", "random", "-k", "3"), 2, "-k is for --method crs and sharpened, got --method random"),
         (("--method", "all", "--refine"), 2, "--refine is for --method"),
         (("--method", "ds3", "--graph", "exact"), 2, "--graph is for --method"),
+        (("--recall", "1"), 2, "--recall must be between 0 and 1, got 1.0; --graph exact finds all of them."),
+        (("--recall", "0.9", "--graph", "exact"), 2, "--graph exact finds all neighbors"),
+        (("--recall", "0.9", "-k", "all"), 2, "--recall is for a graph that is searched"),
         (("--method", "ds3", "--sharpen"), 2, "--sharpen is the method sharpened, got --method ds3"),
         (("--sharpen", "--include", "must"), 2, "--include is for --method crs, got --method sharpened"),
         (("--sharpen", "--weight", "weight"), 2, "--weight is for --method crs"),

@@ -100,6 +100,13 @@ def rate_in(rate: float) -> float:
     return rate
 
 
+def recall_in(recall: float) -> float:
+    """Return a share of neighbors to find."""
+    if not 0 < recall < 1:
+        raise ValueError(f"must be between 0 and 1, got {recall}; --graph exact finds all of them.")
+    return recall
+
+
 def picture_in(path: str) -> str:
     """Return the path of a picture."""
     if Path(path).suffix not in PICTURES:
@@ -197,6 +204,15 @@ class SelectorOptions:
             "pairs within groups of similar rows of numbers.",
         ),
     ] = Graph.auto
+    recall: Annotated[
+        float | None,
+        option(
+            "--recall",
+            read=recall_in,
+            what="The share of the true neighbors that a graph which is not exact should hold, 0.95 by default. More "
+            "of them take longer to find.",
+        ),
+    ] = None
     random_state: Annotated[
         int, option("--seed", what="The seed of all random choices. The same seed gives the same answer.", panel=RUN)
     ] = 0
@@ -215,6 +231,7 @@ class SelectorOptions:
             "threshold": self.threshold_or(threshold),
             "refine": self.refine,
             "graph": str(self.graph),
+            "recall": 0.95 if self.recall is None else self.recall,
             "random_state": self.random_state,
         }
 

@@ -7,10 +7,10 @@ from functools import partial
 from covey.cli.files.block import STANDARD
 from covey.cli.files.paths import names_one_file_twice
 from covey.cli.rules import FILE_RULES, SOURCE_RULES, Rule, joined
-from covey.cli.select.options import ALL_NEIGHBORS, LOCAL, SelectionMethod, SelectOptions
+from covey.cli.select.options import ALL_NEIGHBORS, LOCAL, Graph, SelectionMethod, SelectOptions
 from covey.cli.similarity_option import OF_TABLES
 
-OF_CRS = ("-k", "--coverage", "--threshold", "--refine", "--graph", "--budget")
+OF_CRS = ("-k", "--coverage", "--threshold", "--refine", "--graph", "--recall", "--budget")
 """The options that CRS and what is made of it take."""
 OPTIONS_OF: dict[SelectionMethod, tuple[str, ...]] = {
     SelectionMethod.crs: (*OF_CRS, "--include", "--weight"),
@@ -97,6 +97,16 @@ RULES: tuple[Rule[SelectOptions], ...] = (
         ("--coverage", "--refine"),
         lambda o: o.used_method is SelectionMethod.crs and o.size is not None,
         "--budget says how many rows there are, and {named} would change it; leave out one.",
+    ),
+    Rule(
+        ("--recall",),
+        lambda o: o.graph is Graph.exact,
+        "--graph exact finds all neighbors, and --recall is for other graphs; leave out one of them.",
+    ),
+    Rule(
+        ("--recall",),
+        lambda o: o.pairs or o.n_neighbors == ALL_NEIGHBORS,
+        f"--recall is for a graph that is searched; with --pairs, and with -k {ALL_NEIGHBORS}, no neighbor is missed.",
     ),
     Rule(
         ("--threshold none",),
