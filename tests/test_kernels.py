@@ -13,13 +13,14 @@ import scipy.sparse as sp
 import covey
 from covey.coverage import cover, edges, gains, lower_bound, primal_dual, queue, refine, shards
 from covey.coverage.edges import Edges, adjacency_of, edges_from
-from covey.graph import by_group, groups, growing, pair_memory, shortlists
+from covey.graph import by_group, groups, growing, pair_memory, screen, shortlists
 from covey.graph import candidates as _candidates
 from covey.graph import exact as _exact
 from covey.graph import lists as _lists
 from covey.graph import starts as tree
 from covey.graph.candidates import Candidates
 from covey.graph.clusters import communities, density
+from covey.graph.recall import count_fallen
 from covey.runtime.executor import Executor
 from covey.selectors.ds3 import admm, facility
 from covey.selectors.sharpened import lists as candidate_lists
@@ -273,6 +274,13 @@ def hurdle_case():
     return estimates, slack, groups, rng.permutation(9)[:6], hurdles, 3, *np.zeros((2, 300), dtype=np.int32)
 
 
+def erased_case():
+    words, starts = bitmap(200)
+    i, j = pairs(200)
+    pair_memory.set_bits.py_func(words, starts, i[:150], j[:150], np.zeros(150, bool))
+    return words, starts, i[50:], j[50:]
+
+
 def best_case():
     estimates, slack = rng.integers(0, 9, (6, 50)).astype(np.float32), rng.integers(0, 2, 6).astype(float)
     estimates[rng.random((6, 50)) < 0.1] = -np.inf
@@ -403,6 +411,19 @@ CASES = {
     _lists.drop_hopeless_pairs: lambda: (filled_lists()[1], *pairs(12), rng.integers(0, 5, 200) / 4),
     _lists.find_similarities: lambda: (*filled_lists()[:2], *pairs(12), np.zeros(200)),
     pair_memory.set_bits: lambda: (*bitmap(200), *pairs(200), np.zeros(200, bool)),
+    pair_memory.erase_bits: erased_case,
+    count_fallen: lambda: (-np.sort(-rng.integers(0, 4, (9, 6)) / 4.0, axis=1), np.zeros(6)),
+    screen.correct: lambda: (*rng.random((2, 7), dtype=np.float32), np.float32(rng.random())),
+    screen.move: lambda: (
+        rng.random((9, 4), dtype=np.float32),
+        np.array([2, 5, 7], np.int32),
+        rng.random((9, 3), dtype=np.float32),
+        rng.integers(-1, 9, (9, 5)).astype(np.int32),
+        rng.random((9, 5), dtype=np.float32),
+        2,
+        8,
+        np.zeros((9, 4), np.float32),
+    ),
     pair_memory.put_keys: lambda: (
         np.zeros(512, np.uint64),
         rng.integers(1, 99, 200).astype(np.uint64),
@@ -533,6 +554,8 @@ ROUNDED = {
     admm.advance,
     primal_dual.step_x,
     primal_dual.step_u,
+    screen.correct,
+    screen.move,
     *(kernel for kernel in CASES if kernel.py_func.__module__ == search.__name__),
 }
 """Kernels that add rounded numbers in any order the compiler chooses, or take exponentials, which the compiler and

@@ -189,7 +189,8 @@ def descend(
         evaluator.admit(scored)
     order = np.arange(space.n_left, dtype=np.int32)
     worth_trying = FEW <= space.n_left <= (MANY if space.cheap else MANY_COSTLY)
-    landmarks = worth_trying and start_from_landmarks(evaluator, scored, rng)
+    # The screen that landmarks bring takes pairs out of the memory again, which only a complete one allows.
+    landmarks = worth_trying and evaluator.remembers_all and start_from_landmarks(evaluator, scored, rng)
     if not landmarks:
         if many and not space.cheap:
             evaluator.lengthen(LONGER_IF_COSTLY)
