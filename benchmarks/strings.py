@@ -11,7 +11,6 @@ the same file.
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ from rapidfuzz import distance
 from rapidfuzz.process import cdist, cpdist
 
 import covey
+from benchmarks.one_fit import memory
 
 WORDS = Path("/usr/share/dict/american-english-insane")
 RESULTS = Path(__file__).with_name("STRINGS.md")
@@ -62,7 +62,7 @@ def words(n: int | None = None) -> list[str]:
 
 def peak() -> float:
     """Return the most memory that this process has held, in GB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    return memory("VmHWM") * 2**30 / 1e9
 
 
 def recall(graph: Any, texts: list[str], similarity: str) -> float:

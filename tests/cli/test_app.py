@@ -129,7 +129,7 @@ def test_choices_are_listed_in_the_text_of_an_option(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     out = run("select", "--help")[1]
     assert "<name>" in out
-    assert "One of auto, exact, nn-descent." in out
+    assert "One of auto, exact, nn-descent, groups." in out
 
 
 def test_panels_come_in_the_order_of_what_is_looked_for_first(run):
