@@ -200,8 +200,7 @@ class SelectorOptions:
         Graph,
         option(
             "--graph",
-            what="How neighbors are found: exact compares all pairs, nn-descent only a few of them, and groups the "
-            "pairs within groups of similar rows of numbers.",
+            what="How neighbors are found: exact compares all pairs, nn-descent few, groups those of similar rows.",
         ),
     ] = Graph.auto
     recall: Annotated[
