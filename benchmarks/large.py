@@ -212,7 +212,8 @@ def main(words: list[str]) -> None:
     warnings.simplefilter("ignore")
     start = time.perf_counter()
     small = latent(12_000)
-    ours(small)
+    for method in ("groups", "nn-descent", "exact"):
+        ours(latent(60_000) if method == "groups" else small, method)
     theirs(small, K)
     rows: dict[str, list[str]] = {"peers": [], "exact": [], "threads": [], "memory": []}
 
