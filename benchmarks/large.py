@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg
 
 import covey
 from benchmarks import data
@@ -104,7 +105,7 @@ class Truth:
 
     def __init__(self, X: Any) -> None:
         self.rows = np.sort(np.random.default_rng(1).choice(X.shape[0], min(ROWS, X.shape[0]), replace=False))
-        lengths = np.sqrt(X.multiply(X).sum(axis=1)) if sp.issparse(X) else np.linalg.norm(X, axis=1)
+        lengths = sp.linalg.norm(X, axis=1) if sp.issparse(X) else np.linalg.norm(X, axis=1)
         self._unit = sp.diags_array(1 / np.maximum(lengths, 1e-30)) @ X if sp.issparse(X) else X / lengths[:, None]
         self.last = np.empty(self.rows.size)
         for at, row in enumerate(self.rows):

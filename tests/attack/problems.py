@@ -54,7 +54,7 @@ def graph(rng):
     method = str(rng.choice(["exact", "auto", "nn-descent", *["groups"] * screened]))
     options = {"method": method, "random_state": int(rng.integers(100)), "n_jobs": [None, 2][rng.integers(2)]}
     example = f"neighbor_graph(X, {k}, similarity, **{options})", problem
-    with mock.patch.multiple(groups, LARGEST=int(rng.integers(2, 20)), MOST_PIVOTS=int(rng.integers(2, 9))):
+    with mock.patch.multiple(groups, LARGEST=int(rng.integers(2, 20)), CELLS_NEAR=int(rng.integers(2, 9))):
         found = covey.neighbor_graph(problem.objects, k, problem.similarity, **options)
     expected = reference.neighbors(problem.s, problem.n, k)
     if found.method == "exact":

@@ -32,6 +32,7 @@ BLOCKS = {
     "covey.graph.descent": ["OWNERS"],
     "covey.graph.evaluator": ["ALL_PAIRS_BLOCK", "BATCH"],
     "covey.graph.exact": ["TILE"],
+    "covey.graph.groups": ["AT_ONCE", "STRIP"],
     "covey.runtime.executor": ["BATCH"],
     "covey.selectors.delta_medoids": ["BATCH", "BLOCK"],
     "covey.similarity.kinds.bits": ["CHUNK_ROWS", "WORDS_AT_ONCE"],
@@ -49,7 +50,7 @@ LARGE = {
 }
 """The numbers of objects from which on NN-Descent works in other ways, and lower ones for each way."""
 
-SMALL_GROUPS = {(groups, "LARGEST"): 30, (groups, "MOST_PIVOTS"): 6}
+SMALL_GROUPS = {(groups, "LARGEST"): 30, (groups, "FULL"): 3, (groups, "CELLS_NEAR"): 2}
 """Sizes of groups at which some hundred objects need many of them, and some are split."""
 
 LARGE_KINDS = ("float64", "csr", "bits", "strings", "callable")

@@ -48,7 +48,8 @@ DATA = {
 def small(monkeypatch):
     """Groups so small that a few hundred objects need many of them, and that some are split."""
     monkeypatch.setattr(groups, "LARGEST", 60)
-    monkeypatch.setattr(groups, "MOST_PIVOTS", 12)
+    monkeypatch.setattr(groups, "FULL", 3)
+    monkeypatch.setattr(groups, "CELLS_NEAR", 2)
     monkeypatch.setattr(recall, "SAMPLE", 50)
     monkeypatch.setattr(groups, "PAIR_IN_MEETING", 0)  # else so few objects would get the exact graph
     monkeypatch.setattr(groups, "PAIR_IN_GROUP", 0)
@@ -78,6 +79,8 @@ def test_threads_and_blocks_change_nothing(kind, small, monkeypatch):
     """Nearest pivots follow from scores, draws from generators of their own, and lists from their total order."""
     graph = graph_of(kind)
     monkeypatch.setattr(exact, "TILE", 37)
+    monkeypatch.setattr(groups, "STRIP", 11)
+    monkeypatch.setattr(groups, "AT_ONCE", 100)
     for n_jobs in (1, 2, 3):
         other = graph_of(kind, n_jobs=n_jobs)
         np.testing.assert_array_equal(other.indices, graph.indices)
@@ -121,7 +124,7 @@ def test_the_estimate_counts_one_object_as_no_neighbor_of_itself():
 def test_data_without_structure_get_the_exact_graph(small, monkeypatch):
     """Rounds would find so little that the graph of all pairs takes no longer."""
     monkeypatch.setattr(groups, "PAIR_IN_MEETING", 50)
-    monkeypatch.setattr(groups, "PAIR_IN_GROUP", 2.5)
+    monkeypatch.setattr(groups, "PAIR_IN_GROUP", 3.5)
     X = np.random.default_rng(0).standard_normal((500, 60))
     graph = covey.neighbor_graph(X, K, "cosine", "groups", random_state=0)
     truth = covey.neighbor_graph(X, K, "cosine", "exact")
@@ -136,6 +139,32 @@ def test_it_says_so_if_too_few_are_found(small, monkeypatch):
     with pytest.warns(ConvergenceWarning, match=r"holds about \d\d% of the true neighbors"):
         graph = graph_of("euclidean", 2000)
     assert graph.estimated_recall.value < 0.95
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-4, 0.3, 0.8, 1.0])
+@pytest.mark.parametrize("wanted", [0.01, 0.95, 0.999999])
+def test_so_many_rounds_find_what_is_wanted_and_fewer_do_not(share, wanted):
+    n, share, wanted = groups.rounds_needed(share, wanted), min(max(share, 0.01), groups.MOST_SURE), min(wanted, 0.99)
+    assert 1 <= n <= groups.MOST_ROUNDS
+    assert n == groups.MOST_ROUNDS or 1 - (1 - share) ** n >= wanted - 1e-9
+    assert n == 1 or 1 - (1 - share) ** (n - 1) < wanted
+
+
+@pytest.mark.parametrize("kind", ["cosine", "csr"])
+def test_the_share_that_is_done_rises_to_all(kind, small, monkeypatch):
+    """A progress bar shows evaluations among those that are expected."""
+    shares, expect = [], groups._GroupRounds.expect
+
+    def expect_and_note(self, n_rounds):
+        before = self.space.n_evaluations / (self.space.n_expected or np.inf)
+        expect(self, n_rounds)
+        shares.extend([before, self.space.n_evaluations / self.space.n_expected])
+
+    monkeypatch.setattr(groups._GroupRounds, "expect", expect_and_note)
+    graph_of(kind, 2000)
+    assert shares[-1] == 1.0
+    assert len(shares) >= 8  # the sample, groups, and two meetings
+    assert (np.diff(shares) >= -0.15).all()  # group sizes vary, and so does the number of rounds
 
 
 @pytest.mark.parametrize("n_equal", [100, 650])

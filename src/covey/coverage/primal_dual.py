@@ -46,7 +46,7 @@ CLOSE = 1e-6
 def multipliers_of(adjacency: Adjacency, n_required: int) -> Floats:
     """Return multipliers u that give a good lower bound."""
     n = adjacency.starts.size
-    search = _Search(adjacency, n_required)
+    search = _PrimalDual(adjacency, n_required)
     best, value = search.within_loads(search.u)
     n_rounds = min(MOST_ROUNDS, max(2, WORK // (2 * ROUND * (adjacency.coverers.size + n))))
     for _ in range(n_rounds):
@@ -66,7 +66,7 @@ def smallest(u: Floats, n: int) -> Floats:
     return np.partition(u, n - 1)[:n]
 
 
-class _Search:
+class _PrimalDual:
     """The state of the method: the points x, y and u, and the sums of all points of a round."""
 
     def __init__(self, adjacency: Adjacency, n_required: int) -> None:

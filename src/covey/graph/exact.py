@@ -85,7 +85,7 @@ class BestLists:
         return i[:n], j[:n]
 
 
-class _Search:
+class _NearestSearch:
     """A search for the k best objects of the right side of a space, for all objects of the left side.
 
     With `others`, both sides are the same objects, and no object is its own neighbor. Where the space is screened,
@@ -177,7 +177,7 @@ def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -
     objects, a pair (x, y) counts multiplicity[x] * multiplicity[y] times in the sum.
     """
     space.expect(space.n_pairs)
-    search = _Search(space, k, others=True, multiplicity=multiplicity)
+    search = _NearestSearch(space, k, others=True, multiplicity=multiplicity)
     tiles = [(rows, columns) for rows in search.starts for columns in search.starts]
     if space.symmetric:
         tiles = [(rows, columns) for rows, columns in tiles if rows <= columns]
@@ -191,7 +191,7 @@ def nearest_others(space: Space, k: int, multiplicity: Integers | None = None) -
 def nearest(space: Space, k: int) -> NeighborLists:
     """Return the k most similar objects of the right side for every object of the left."""
     space.expect(space.n_left * space.n_right)
-    search = _Search(space, k, others=False)
+    search = _NearestSearch(space, k, others=False)
     # Tiles of different rows follow each other, so that threads seldom wait for the lists of the same rows.
     tiles = [(rows, columns) for columns in range(0, space.n_right, TILE) for rows in search.starts]
     space.executor.run(search.tile, tiles, products=True)
@@ -208,7 +208,7 @@ def nearest_across(forward: Space, backward: Space, k: int, *, symmetric: bool) 
     if not symmetric:
         return nearest(forward, k), nearest(backward, k)
     forward.expect(forward.n_left * forward.n_right)
-    left, right = (_Search(space, min(k, space.n_right), others=False) for space in (forward, backward))
+    left, right = (_NearestSearch(space, min(k, space.n_right), others=False) for space in (forward, backward))
 
     def search(tile: tuple[int, int]) -> None:
         rows, columns = left.rows(tile[0]), right.rows(tile[1])

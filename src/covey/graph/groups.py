@@ -10,10 +10,10 @@ pair in fifty of it. So the objects are cut into groups of similar ones, and all
 
 That is a *round*. Between rounds neighbors of neighbors meet, as in NN-Descent (`descent.py`), which finds most of what
 one round has missed. The true neighbors of a sample of objects tell how many are found (`recall.py`). As long as they
-are too few, the lists get longer once, and further rounds follow with other pivots, up to `MOST_ROUNDS`.
+are too few, further rounds follow with other pivots, up to `MOST_ROUNDS`.
 
-First the sample says what share of neighbors would be in a common group. If this is so little, or if there are so few
-objects, that groups would take longer than the exact graph, the exact graph is made.
+First the sample says what share of neighbors would be in a common group, and so how many rounds it takes. If these
+would take longer than the exact graph, because that share is little or objects are few, the exact graph is made.
 
 The result is the same for any number of threads and any block size. Pivots are drawn by one generator, and those of a
 group by one that belongs to it; nearest pivots follow from scores; and lists obey their total order. All pairs within
@@ -27,19 +27,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from covey.arrays import Floats, Indices, Integers
+from covey.arrays import Floats, Indices
 from covey.graph.candidates import invert
 from covey.graph.descent import SMALLEST_LIST, Descent, warn_of_missed
 from covey.graph.evaluator import Evaluator
-from covey.graph.exact import insert_sorted, nearest, nearest_others
+from covey.graph.exact import nearest, nearest_others
 from covey.graph.lists import NeighborLists
 from covey.graph.pair_memory import ForgottenPairs
-from covey.graph.recall import SAMPLE, Recall, SampledNeighbors
+from covey.graph.recall import Recall, SampledNeighbors
+from covey.graph.shortlists import select_largest
 from covey.similarity.space import ScoredPairs, Space
 
 MEMBERSHIPS = 4
 """How many groups an object joins. With 3 a round finds fewer neighbors and with 6 in smaller groups no more, for the
-same evaluations (`benchmarks/groups.py`)."""
+same evaluations."""
 
 LARGEST, LARGEST_WIDE, WIDE = 2000, 500, 512
 """The most members of a group: the first number, or the second if a product reads at least `WIDE` numbers of a row and
@@ -48,12 +49,15 @@ takes longer than all else. Larger groups find more neighbors in a round."""
 FULL = 0.6
 """How full groups are on average. Pivots draw unequal numbers of objects, and few groups should have to be split."""
 
-MOST_PIVOTS = 4096
-"""The most pivots that all objects are compared with. Below some million objects, splitting is then rare, which loses
-neighbors: with 1024 pivots, a round found .79 of the neighbors of a million rows, and with 4096 .88."""
+CELLS_NEAR = 24
+"""On two levels of pivots, how many times as many pivots are looked at as there are for each of the first level. With
+fewer, more neighbors join other groups, and with more the search takes longer."""
 
 AT_ONCE = 1 << 17
 """How many objects look for their pivots at a time. It bounds the memory for what they have found so far."""
+
+STRIP = 256
+"""How many members of a group meet the others at a time: their estimates then stay in the processor's cache."""
 
 MOST_PARTS = 200
 """The most parts into which a group is split at a time."""
@@ -68,28 +72,23 @@ maxima to go through."""
 SETTLED = 0.02
 """Neighbors of neighbors go on meeting until a round of meetings changes no more than this share of the entries."""
 
-MOST_MEETINGS = 4
-"""How often neighbors of neighbors meet at most between two rounds of groups."""
+MOST_MEETINGS = 2
+"""How often neighbors of neighbors meet at most between two rounds of groups. The first meeting finds most."""
 
-SHARE_OF_GROUPS = 0.65
+SHARE_OF_GROUPS = 0.6
 """The share of its time that a round spends in groups, and not in meetings. Progress bars go by it, because meetings
 take few evaluations and much time."""
 
-MOST_ROUNDS = 4
+MOST_ROUNDS = 6
 """The most rounds. The work is so bounded by a multiple of the first pass."""
 
-PAIR_IN_GROUP, PAIR_IN_MEETING = 2.5, 50
-"""How long a pair in a group, and one of neighbors of neighbors, takes beside a pair of the exact graph: 1.7 and 22
-times as long for dense rows, and 3.3 and 75 times for CSR rows. Numbers and not the clock decide, so that the same
-objects get the same graph on any machine."""
+PAIR_IN_GROUP, PAIR_IN_MEETING = 3.5, 50
+"""How long a pair in a group, and one of neighbors of neighbors, takes beside a pair of the exact graph: about 2 and 25
+times as long for dense rows of 64 columns, and 4 and 70 times for those of 32 and for CSR rows. Numbers and not the
+clock decide, so that the same objects get the same graph on any machine."""
 
 MOST_SURE = 0.99
 """No share of neighbors counts as larger, as a sample says no more."""
-
-LITTLE, LONGER = 0.75, 2
-"""Lists get longer by the second number after the first round, if it has found less than the first. Neighbors of
-neighbors find little in data without structure as long as lists are short: for 300 000 uniform rows in 32 dimensions
-and 15 neighbors, two rounds end at a recall of .7 with lists of 15, and of .94 with lists of 30."""
 
 
 def group(
@@ -101,19 +100,21 @@ def group(
     estimate is None if the lists are exact, because groups would have taken as long.
     """
     k = min(k, space.n_left - 1)
+    search = _GroupRounds(space, max(k, SMALLEST_LIST))
+    search.expect(1)
     sampled = SampledNeighbors(space, k, rng)
-    search = _Search(space, max(k, SMALLEST_LIST))
-    if search.costs_more_than_all_pairs(search.share_together(sampled, rng), recall):
+    n_rounds = rounds_needed(search.share_together(sampled, rng), recall)
+    if search.costs_more_than_all_pairs(n_rounds):
         return nearest_others(space, k)[0], None
+    search.expect(n_rounds)
     search.meet_in_groups(rng)
     search.begin_meetings(rng, scored)
     while True:
-        search.meet_neighbors()
+        search.meet_neighbors(n_rounds)
         estimate = sampled.recall(search.similarities(sampled.sample))
         if estimate.value >= recall or search.n_rounds == MOST_ROUNDS:
             break
-        if search.n_rounds == 1 and estimate.value < LITTLE:
-            search.lengthen(LONGER)
+        search.expect(max(n_rounds - search.n_rounds, 1))
         search.meet_in_groups(rng)
     warn_of_missed(estimate, recall)
     lists = search.lists()
@@ -121,13 +122,28 @@ def group(
     return lists, estimate
 
 
-class _Search:
+def rounds_needed(share: float, wanted: float) -> int:
+    """Return how many rounds find the share of neighbors that is wanted if one puts this share into a common group.
+
+    Then r rounds find 1 - (1 - share)^r of all neighbors.
+    """
+    n = np.log(1 - min(wanted, MOST_SURE)) / np.log(1 - np.clip(share, 0.01, MOST_SURE))
+    return int(min(np.ceil(n), MOST_ROUNDS))
+
+
+class _GroupRounds:
     """The lists of all objects, and the rounds that fill them."""
 
     def __init__(self, space: Space, size: int) -> None:
         self.space, self.n_rounds = space, 0
         self.evaluator = Evaluator(space, min(size, space.n_left - 1), met=ForgottenPairs(space.n_left))
         self._largest = LARGEST_WIDE if space.n_terms >= WIDE else LARGEST
+        n_pivots = space.n_left * MEMBERSHIPS / (FULL * self._largest)
+        self._n_pivots = int(np.clip(n_pivots, min(MEMBERSHIPS, space.n_left), space.n_left))
+        self._n_near = int(np.sqrt(CELLS_NEAR * self._n_pivots))  # looking for pivots takes least on equal levels
+        self._two_levels = self._n_near <= self._n_pivots // 2
+        n_looked_at = 2 * self._n_near if self._two_levels else self._n_pivots
+        self._in_round = n_looked_at + MEMBERSHIPS * FULL * self._largest / 2  # evaluations of an object, about
         self._hurdles = np.full(space.n_left, -np.inf)
         self._groups = np.zeros(space.n_left, dtype=np.int64)
         self._numbers = np.arange(space.n_left, dtype=np.int32)
@@ -142,26 +158,45 @@ class _Search:
         return float(common.any(axis=(2, 3)).mean())
 
     def _draw_pivots(self, rng: np.random.Generator) -> Indices:
-        n = self.space.n_left
-        n_pivots = int(np.clip(n * MEMBERSHIPS / (FULL * self._largest), 2, min(MOST_PIVOTS, n)))
-        return np.sort(rng.choice(n, n_pivots, replace=False)).astype(np.int32)
+        return np.sort(rng.choice(self.space.n_left, self._n_pivots, replace=False)).astype(np.int32)
 
     def _nearest_pivots(self, objects: Indices, pivots: Indices) -> Indices:
-        """Return the numbers of the pivots whose groups each object joins."""
-        found = np.empty((objects.size, min(MEMBERSHIPS, pivots.size)), dtype=np.int32)
+        """Return the numbers of the pivots whose groups each object joins.
+
+        Among many pivots they are looked for on two levels. An object looks for the nearest of a few pivots first, and
+        then only among those that lie nearest to that one.
+        """
+        n_joined = min(MEMBERSHIPS, pivots.size)
+        if not self._two_levels:
+            return self._nearest_among(objects, pivots, n_joined)
+        first = pivots[:: pivots.size // self._n_near]
+        near = nearest(self.space.between(first, pivots), self._n_near).indices
+        cells = self._nearest_among(objects, first, 1)[:, 0]
+        order = np.argsort(cells, kind="stable")
+        members = np.split(order, np.searchsorted(cells[order], np.arange(1, first.size)))
+        found = np.empty((objects.size, n_joined), dtype=np.int32)
+
+        def look_near(cell: int) -> None:
+            those, numbers = members[cell], near[cell]
+            found[those] = numbers[self._nearest_among(objects[those], pivots[numbers], n_joined)]
+
+        self.space.executor.run(look_near, range(first.size), products=True)
+        return found
+
+    def _nearest_among(self, objects: Indices, pivots: Indices, n_joined: int) -> Indices:
+        """Return the numbers of the pivots nearest to each object."""
+        found = np.empty((objects.size, n_joined), dtype=np.int32)
         for start in range(0, objects.size, AT_ONCE):
             some = slice(start, start + AT_ONCE)
-            found[some] = nearest(self.space.between(objects[some], pivots), found.shape[1]).indices
+            found[some] = nearest(self.space.between(objects[some], pivots), n_joined).indices
         return found
 
     def meet_in_groups(self, rng: np.random.Generator) -> None:
         """Make a round of groups."""
-        n, pivots = self.space.n_left, self._draw_pivots(rng)
-        n_pivots = pivots.size
+        n, n_pivots, pivots = self.space.n_left, self._n_pivots, self._draw_pivots(rng)
         nearest_pivots = self._nearest_pivots(np.arange(n, dtype=np.int32), pivots)
         starts, members = np.zeros(n + 1, dtype=np.int64), np.empty(nearest_pivots.size, dtype=np.int32)
         invert(nearest_pivots, starts, members)
-        self._expect(np.diff(starts[: n_pivots + 1]))
         seed = int(rng.integers(1 << 62))
 
         def meet(number: int) -> None:
@@ -176,11 +211,14 @@ class _Search:
         self.space.executor.run(meet, largest_first.tolist(), products=True)
         self.n_rounds += 1
 
-    def _expect(self, sizes: Integers) -> None:
-        """Say how many evaluations there will be after a round of groups of these sizes, and the meetings after it."""
-        small = np.minimum(sizes, FULL * self._largest)
-        in_groups = int((sizes * small / 2).sum()) + SAMPLE * self.space.n_left
-        self.space.expect(int((self.space.n_evaluations + in_groups) / SHARE_OF_GROUPS))
+    def expect(self, n_rounds: float) -> None:
+        """Say how many evaluations there will be if so many rounds are left.
+
+        Meetings are expected to take as many evaluations as groups would take in the same time, so that what is left of
+        the evaluations tells about the time that is left.
+        """
+        left = n_rounds * self.space.n_left * self._in_round / SHARE_OF_GROUPS
+        self.space.expect(int(self.space.n_evaluations + left))
 
     def _split(self, members: Indices, rng: np.random.Generator) -> list[Indices]:
         """Return the parts of a group that are small enough."""
@@ -192,7 +230,7 @@ class _Search:
         parts = found.indices[:, 0].astype(np.int64)
         sizes = np.bincount(parts, minlength=n_parts)
         if sizes.max() > UNDIVIDED * members.size:
-            parts = rng.permutation(members.size) // self._largest
+            parts = rng.permutation(members.size) % -(-members.size // self._largest)
             sizes = np.bincount(parts)
         ordered = members[np.argsort(parts, kind="stable")]
         return [part for some in np.split(ordered, np.cumsum(sizes)[:-1]) for part in self._split(some, rng)]
@@ -202,17 +240,19 @@ class _Search:
         n = members.size
         if n < 2:
             return
-        space, lists, everyone = self.space.among(members), self.evaluator.lists, slice(0, n)
-        estimates = space.estimates(everyone, everyone)
-        np.fill_diagonal(estimates, -np.inf)
+        space, lists, numbers = self.space.among(members), self.evaluator.lists, self._numbers[members]
         space.count(n * (n - 1) // 2)
-        i, j = best_of_rows(estimates, space.slack(everyone), members, self._hurdles, lists.indices.shape[1])
-        numbers = self._numbers[members]
-        kept = drop_listed(lists.indices, numbers, i, j)
-        i, j = i[:kept], j[:kept]
-        scores = space.score(i, j, counted=False)
-        with self._lock:
-            lists.offer(numbers[i], numbers[j], scores)
+        for start in range(0, n, STRIP):
+            rows = slice(start, min(start + STRIP, n))
+            estimates = space.estimates(rows, slice(0, n))
+            np.fill_diagonal(estimates[:, rows], -np.inf)
+            i, j = best_of_rows(estimates, space.slack(rows), members[rows], self._hurdles, lists.indices.shape[1])
+            i += np.int32(start)
+            kept = drop_listed(lists.indices, numbers, i, j)
+            i, j = i[:kept], j[:kept]
+            scores = space.score(i, j, counted=False)
+            with self._lock:
+                lists.offer(numbers[i], numbers[j], scores)
 
     def begin_meetings(self, rng: np.random.Generator, scored: ScoredPairs | None) -> None:
         """Renumber the objects group by group, so that similar ones lie near each other in memory."""
@@ -224,14 +264,13 @@ class _Search:
         self._descent = Descent.along(order, self.evaluator, 0.0, rng)
         self._numbers[order] = np.arange(order.size, dtype=np.int32)
 
-    def lengthen(self, factor: float) -> None:
-        """Make the lists longer by a factor."""
-        self.evaluator.lengthen(factor)
-        self._hurdles[:] = -np.inf  # pairs that were too far for the shorter lists may enter
-
-    def meet_neighbors(self) -> None:
-        """Let neighbors of neighbors meet until lists hardly change any more."""
-        self._descent.join_until_stable(*self._descent.samples(1.0), tol=SETTLED, most=MOST_MEETINGS)
+    def meet_neighbors(self, n_rounds: int) -> None:
+        """Let neighbors of neighbors meet until lists hardly change any more, in one of so many rounds."""
+        for meeting in range(MOST_MEETINGS):
+            left = (1 - SHARE_OF_GROUPS) * (1 - meeting / MOST_MEETINGS)
+            self.expect(max(n_rounds - self.n_rounds, 0) + left)
+            self._descent.join_until_stable(*self._descent.samples(1.0), tol=SETTLED, most=1)
+        self.expect(max(n_rounds - self.n_rounds, 0))
 
     def similarities(self, objects: Indices) -> Floats:
         """Return the similarities of the entries of some objects' lists."""
@@ -241,19 +280,15 @@ class _Search:
         """Return the lists under the numbers of the objects."""
         return self._descent.lists()
 
-    def costs_more_than_all_pairs(self, share: float, wanted: float) -> bool:
-        """Return whether groups are likely to take longer than the exact graph, if one round finds this share.
+    def costs_more_than_all_pairs(self, n_rounds: int) -> bool:
+        """Return whether so many rounds are likely to take longer than the exact graph.
 
-        Then r rounds find 1 - (1 - share)^r of all neighbors. Joining lists of s entries lets about s^2 / 2 pairs of an
-        object meet.
+        Joining lists of s entries lets about s^2 / 2 pairs of an object meet, and later meetings half as many.
         """
-        n, size = self.space.n_left, self.evaluator.lists.indices.shape[1]
-        n_pivots = min(n * MEMBERSHIPS / (FULL * self._largest), MOST_PIVOTS)
-        in_groups = n_pivots + MEMBERSHIPS * FULL * self._largest / 2
-        n_rounds = np.ceil(np.log(1 - min(wanted, MOST_SURE)) / np.log(1 - np.clip(share, 0.01, MOST_SURE)))
-        longer = LONGER * size if share < LITTLE else size
-        in_meetings = (size**2 + (n_rounds - 1) * longer**2) / 2
-        return bool(PAIR_IN_GROUP * n_rounds * in_groups + PAIR_IN_MEETING * in_meetings > self.space.n_pairs / n)
+        size = self.evaluator.lists.indices.shape[1]
+        in_meetings = (1 + n_rounds) / 2 * size**2 / 2
+        costs = PAIR_IN_GROUP * n_rounds * self._in_round + PAIR_IN_MEETING * in_meetings
+        return bool(costs > self.space.n_pairs / self.space.n_left)
 
 
 def complete(lists: NeighborLists, space: Space, k: int) -> None:
@@ -284,11 +319,12 @@ def find_best(estimates, slack, objects, hurdles, k, lanes, i, j):  # type: igno
     """Do what `clear_hurdles` does for a single group, for rows of which few columns clear the hurdle.
 
     The columns are dealt out to lanes in turn. The k-th largest of the maxima of all lanes is no larger than the k-th
-    best estimate, because k different columns reach it; so only lanes whose maximum clears this hurdle are looked at.
-    The maxima are taken of all lanes at once, which the processor does for several of them in one step.
+    best estimate, because k different columns reach it; so only columns that clear this hurdle are looked at again.
+    Both passes over a row are free of branches that the processor would have to guess.
     """
     n, width = 0, estimates.shape[1]
-    largest, best = np.empty(lanes, dtype=estimates.dtype), np.empty(k)
+    largest, limit = np.empty(lanes, estimates.dtype), np.empty(1, estimates.dtype)
+    columns, (best, smaller) = np.empty(width, np.int32), np.empty((2, max(width, lanes)), estimates.dtype)
     for row in range(estimates.shape[0]):
         values, margin, hurdle = estimates[row], slack[row], hurdles[objects[row]]
         largest[:] = -np.inf
@@ -299,31 +335,23 @@ def find_best(estimates, slack, objects, hurdles, k, lanes, i, j):  # type: igno
                 largest[lane] = max(largest[lane], part[lane])
         for lane in range(width - whole):
             largest[lane] = max(largest[lane], values[whole + lane])
-        best[:] = hurdle
-        for lane in range(lanes):
-            if largest[lane] > best[k - 1]:
-                insert_sorted(best, largest[lane])
-        needed = max(hurdle, best[k - 1] - margin) - margin
-        first = n
-        best[:] = hurdle
-        for lane in range(lanes):
-            if largest[lane] == -np.inf or largest[lane] < needed:
-                continue
-            for column in range(lane, width, lanes):
-                estimate = values[column]
-                if estimate == -np.inf or estimate < needed:
-                    continue
-                i[n], j[n] = row, column
-                n += 1
-                if estimate > best[k - 1]:
-                    insert_sorted(best, estimate)
-        # A score lies within the slack of its estimate: k scores reach the k-th best estimate less the slack.
-        hurdles[objects[row]] = max(hurdle, best[k - 1] - margin)
-        needed = hurdles[objects[row]] - margin
-        collected, n = n, first
-        for pair in range(first, collected):
-            if values[j[pair]] >= needed:
-                i[n], j[n] = i[pair], j[pair]
+        limit[0] = needed = max(hurdle, select_largest(largest, smaller, k) - margin) - margin
+        if limit[0] > needed:
+            limit[0] = np.nextafter(limit[0], -np.inf)  # rounding must keep out no column
+        n_columns, least = 0, limit[0]
+        for column in range(width):
+            columns[n_columns] = column
+            n_columns += values[column] >= least
+        if n_columns >= k:
+            for t in range(n_columns):
+                best[t] = values[columns[t]]
+            # A score lies within the slack of its estimate: k scores reach the k-th best estimate less the slack.
+            hurdle = max(hurdle, select_largest(best[:n_columns], smaller, k) - margin)
+            hurdles[objects[row]] = hurdle
+        for t in range(n_columns):
+            estimate = values[columns[t]]
+            if estimate >= hurdle - margin and estimate > -np.inf:
+                i[n], j[n] = row, columns[t]
                 n += 1
     return n
 

@@ -149,7 +149,7 @@ def edges_above(space: Space, threshold: float, scored: ScoredPairs | None = Non
         scored = _sample(space, scored, counted=hurdle is None)
         _check_memory(space.n_left, scored, threshold)
     # Where tiles are screened, all pairs are looked at, and none is left out.
-    edges = _Search(space, threshold, hurdle, scored if hurdle is None else None).edges()
+    edges = _EdgeSearch(space, threshold, hurdle, scored if hurdle is None else None).edges()
     give_back_freed_blocks()
     return edges
 
@@ -175,7 +175,7 @@ def _check_memory(n: int, sample: ScoredPairs, threshold: float) -> None:
     check_fits(BYTES_AN_EDGE * n_edges, what, "raise the threshold, or ask for a number of neighbors (n_neighbors)")
 
 
-class _Search:
+class _EdgeSearch:
     """A search for all pairs that reach the threshold, block of rows by block of rows.
 
     A tile is known by the places of its blocks of rows and columns. `hurdle` is the estimate of the threshold if tiles

@@ -281,6 +281,7 @@ class RowSpace(Space):
             self.exact_up_to, self.groups_from, self.n_terms = left.exact_up_to, left.groups_from, left.n_read
         self._left_terms = self._terms(left, np.arange(left.n) if names is None else names)
         self._right_terms = self._left_terms if right is left else self._terms(right, np.arange(right.n))
+        self._slack: Floats | None = None
 
     def _terms(self, rows: Rows, names: Positions) -> Floats:
         """Return the own terms of the rows. Refuse rows whose numbers are too large or too small to compute with."""
@@ -305,7 +306,7 @@ class RowSpace(Space):
         part._left = part._right = self._left.take(members)
         part._left_terms = part._right_terms = self._left_terms[members]
         part.n_left = part.n_right = members.size
-        part.is_part, part._of_copies = True, None
+        part.is_part, part._of_copies, part._slack = True, None, None
         return part
 
     def between(self, left: Indices | None, right: Indices | None) -> "RowSpace":
@@ -314,7 +315,7 @@ class RowSpace(Space):
             part._left, part._left_terms, part.n_left = self._left.take(left), self._left_terms[left], left.size
         if right is not None:
             part._right, part._right_terms, part.n_right = self._right.take(right), self._right_terms[right], right.size
-        part.symmetric, part.is_part, part._of_copies = False, True, None
+        part.symmetric, part.is_part, part._of_copies, part._slack = False, True, None, None
         return part
 
     def with_itself(self) -> Floats:
@@ -344,8 +345,10 @@ class RowSpace(Space):
 
     def slack(self, rows: slice) -> Floats:
         assert self._measure.slack is not None
-        rounding = max(map(_rounding, (self._left, self._right)), key=lambda rounding: rounding.relative)
-        return self._measure.slack(rounding, self._left_terms[rows], self._right_terms)
+        if self._slack is None:  # that of all rows is found at once, because it takes a look at the whole right side
+            rounding = max(map(_rounding, (self._left, self._right)), key=lambda rounding: rounding.relative)
+            self._slack = self._measure.slack(rounding, self._left_terms, self._right_terms)
+        return self._slack[rows]
 
     def estimate_of(self, similarity: float) -> float | None:
         if self._measure.estimate_of is None:
