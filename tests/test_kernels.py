@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import covey
 from covey.coverage import cover, edges, gains, lower_bound, primal_dual, queue, refine, shards
 from covey.coverage.edges import Edges, adjacency_of, edges_from
-from covey.graph import by_group, groups, growing, pair_memory, screen, shortlists
+from covey.graph import by_group, groups, growing, pair_memory, screen, shortlists, threshold
 from covey.graph import candidates as _candidates
 from covey.graph import exact as _exact
 from covey.graph import lists as _lists
@@ -438,6 +438,13 @@ CASES = {
         rng.integers(0, 8, 40).astype(np.int32),
         rng.integers(0, 8, 40).astype(np.int32),
     ),
+    threshold.drop_met: lambda: (
+        int(rng.integers(9)),
+        rng.permutation(12)[:8].astype(np.int32),
+        rng.integers(0, 9, (12, 4)).astype(np.int32),
+        *rng.integers(0, 8, (2, 40)).astype(np.int32),
+    ),
+    threshold.count_ends: lambda: (*rng.integers(0, 8, (2, 40)).astype(np.int32), np.zeros(8, np.int64)),
     shortlists.add_rows: lambda: shortlist_case((6, 20)),
     shortlists.add_columns: lambda: shortlist_case((20, 6)),
     shortlists.make_room: lambda: (full_shortlists(), int(rng.integers(9)), 0.5, np.zeros((2, 7)), *spilled(), 2),

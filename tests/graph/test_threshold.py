@@ -5,8 +5,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 import covey
+from covey.graph import groups
 from covey.graph import threshold as _threshold
 from covey.similarity.kinds import collect
 from covey.similarity.measures import resolve
@@ -163,3 +165,127 @@ def test_a_threshold_that_is_no_number_is_refused(threshold):
 @pytest.mark.parametrize("threshold", [1, np.float32(0.5), np.int64(-1), -np.inf, np.inf])
 def test_a_threshold_may_be_a_number_of_any_type(threshold):
     assert covey.threshold_graph(np.ones((3, 2)), threshold, "dot").nnz == (6 if threshold <= 2 else 0)
+
+
+GROUPED = {
+    "cosine": ("cosine", 0.93),
+    "dot": ("dot", 9.0),
+    "euclidean": ("euclidean", 0.6),
+    "csr": ("cosine", 0.93),
+    "bits": ("jaccard", 0.6),
+}
+
+
+def rows_of(name, n, seed=0):
+    """Rows around twelve centers, some of them equal."""
+    rng = np.random.default_rng(seed)
+    X = (2 * rng.standard_normal((12, 5)))[rng.integers(0, 12, n)] + 0.5 * rng.standard_normal((n, 5))
+    X[rng.integers(0, n, n // 20)] = X[0]
+    if name == "csr":
+        return sp.csr_array(np.maximum(X, 0) + np.eye(1, 5))
+    if name == "bits":
+        return covey.PackedBits(np.packbits(X @ rng.standard_normal((5, 40)) > 2, axis=1))
+    return X.astype(np.float32)
+
+
+@pytest.fixture
+def small_groups(monkeypatch):
+    """Groups so small that a few hundred objects need many of them, on two levels, and that some are split."""
+    for name, value in {"LARGEST": 60, "FULL": 3, "CELLS_NEAR": 2, "PAIR_IN_GROUP": 0, "STRIP": 17}.items():
+        monkeypatch.setattr(groups, name, value)
+    monkeypatch.setattr(_threshold, "STRIP", 17)
+    monkeypatch.setattr(_threshold, "SAMPLE", 80)
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_groups_find_most_edges_each_once_and_no_others(name, small_groups):
+    similarity, threshold = GROUPED[name]
+    X = rows_of(name, 900)
+    exact = covey.threshold_graph(X, threshold, similarity, "exact")
+    graph, recall = covey.threshold_graph(X, threshold, similarity, "groups", random_state=0, return_recall=True)
+    found, true = pairs_of(graph), pairs_of(exact)
+    assert found.items() <= true.items()
+    assert len(found) == graph.nnz
+    assert (graph != graph.T).nnz == 0
+    again = sp.csr_array((graph.data, graph.indices, graph.indptr), shape=graph.shape)
+    assert again.has_canonical_format
+    share = len(found) / len(true)
+    assert share >= 0.9
+    assert recall.low - 0.03 <= share <= recall.high + 0.03
+    assert recall.value >= 0.93
+
+
+def test_the_estimate_is_the_share_of_edges_if_all_objects_are_sampled(small_groups, monkeypatch):
+    monkeypatch.setattr(_threshold, "SAMPLE", 900)
+    monkeypatch.setattr(groups, "MEMBERSHIPS", 1)
+    monkeypatch.setattr(_threshold, "MOST_ROUNDS", 2)
+    X = rows_of("cosine", 900)
+    with pytest.warns(
+        ConvergenceWarning, match="threshold graph holds about .* be content with a lower recall, or pass"
+    ):
+        graph, recall = covey.threshold_graph(X, 0.9, method="groups", recall=0.99, random_state=1, return_recall=True)
+    assert recall.value == graph.nnz / covey.threshold_graph(X, 0.9).nnz < 0.99
+
+
+def test_threads_and_blocks_do_not_change_what_groups_find(small_groups, monkeypatch):
+    X = rows_of("cosine", 900)
+    expected, recall = covey.threshold_graph(X, 0.9, method="groups", random_state=3, return_recall=True)
+    for strip in (5, 200):
+        monkeypatch.setattr(_threshold, "STRIP", strip)
+        for n_jobs in (1, 2):
+            found, again = covey.threshold_graph(
+                X, 0.9, method="groups", random_state=3, return_recall=True, n_jobs=n_jobs
+            )
+            assert recall == again
+            for part in ("data", "indices", "indptr"):
+                np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+
+
+def test_many_objects_are_grouped_unless_all_pairs_are_asked_for_or_cost_no_more(small_groups, monkeypatch):
+    X = rows_of("cosine", 900)
+    exact = covey.threshold_graph(X, 0.95)
+    monkeypatch.setattr(_threshold, "EXACT_UP_TO", 800)
+    grouped, recall = covey.threshold_graph(X, 0.95, random_state=0, return_recall=True)
+    assert recall is not None
+    assert grouped.nnz <= exact.nnz
+    selectors = [
+        covey.CRS(None, threshold=0.95, graph=graph, random_state=0).fit(X) for graph in ("auto", "groups", "exact")
+    ]
+    np.testing.assert_array_equal(selectors[0].sample_indices_, selectors[1].sample_indices_)
+    np.testing.assert_array_equal(selectors[2].sample_indices_, covey.cover(exact).indices)
+    graph, recall = covey.threshold_graph(X, 0.95, "hamming", return_recall=True)
+    assert recall is None
+    monkeypatch.setattr(groups, "PAIR_IN_GROUP", 100)
+    graph, recall = covey.threshold_graph(X, 0.95, random_state=0, return_recall=True)
+    assert recall is None
+    assert graph.nnz == exact.nnz
+
+
+def test_no_edges_are_no_miss(small_groups):
+    graph, recall = covey.threshold_graph(rows_of("cosine", 500), 1.5, method="groups", return_recall=True)
+    assert (graph.nnz, recall.value) == (0, 1.0)
+
+
+@pytest.mark.parametrize("similarity", ["hamming", covey.from_distance("euclidean", "exponential")])
+def test_groups_need_a_similarity_that_products_estimate(similarity):
+    with pytest.raises(ValueError, match="method 'groups' needs a similarity that matrix products estimate"):
+        covey.threshold_graph(np.eye(50), 0.5, similarity, "groups")
+
+
+@pytest.mark.parametrize(
+    "options", [{"method": "nn-descent"}, {"method": None}, {"recall": 1.0}, {"return_recall": "yes"}]
+)
+def test_wrong_options_are_refused(options):
+    with pytest.raises(ValueError, match=f"'{next(iter(options))}' parameter of threshold_graph"):
+        covey.threshold_graph(np.eye(3), 0.5, **options)
+
+
+def test_what_groups_have_missed_in_several_clusters_is_said_once(small_groups, monkeypatch):
+    monkeypatch.setattr(groups, "MEMBERSHIPS", 1)
+    monkeypatch.setattr(_threshold, "MOST_ROUNDS", 1)
+    X, y = rows_of("cosine", 900), np.arange(900) % 2
+    selector = covey.CRS(None, threshold=0.9, graph="groups", recall=0.999, random_state=0)
+    with pytest.warns(ConvergenceWarning) as caught:
+        selector.fit(X, y)
+    assert len(caught) == 1
+    assert str(caught[0].message).startswith("The threshold graphs of 2 of 2 clusters hold at most about")

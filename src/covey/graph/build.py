@@ -22,7 +22,7 @@ from covey.graph.exact import nearest_others
 from covey.graph.graph import NeighborGraph, check_n_neighbors
 from covey.graph.groups import group
 from covey.graph.lists import NeighborLists
-from covey.graph.recall import RECALL, TARGETS, Recall
+from covey.graph.recall import RECALL, TARGETS, Recall, warn_of_missed
 from covey.runtime.parameters import RUNNING, generator
 from covey.runtime.progress import progress
 from covey.similarity.calls.failures import OnError
@@ -115,7 +115,7 @@ def neighbor_graph(
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
-        If NN-Descent has stopped short of `recall`. Ask for less, for more neighbors, or pass ``method="exact"``.
+        If an approximate graph stays short of `recall`. Ask for less, for more neighbors, or pass ``method="exact"``.
 
     Examples
     --------
@@ -148,6 +148,7 @@ def neighbor_graph(
         }
         shape = len(collection), min(n_neighbors, len(collection) - 1)
         graph = made_once(make, collection.finished_parts(parameters), shape, parameters["method"])
+        warn_of_missed("neighbor graph", [graph.estimated_recall], recall)
         report = None if run.checkpoint is None else run.checkpoint.report()
         return replace(graph, checkpoint=report, n_failed=0 if run.failures is None else run.failures.n)
 

@@ -21,19 +21,17 @@ pair belongs to its smaller index; and lists obey a total order.
 """
 
 import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from covey.arrays import Indices
 from covey.graph.candidates import Candidates
 from covey.graph.evaluator import Evaluator
 from covey.graph.lists import NeighborLists
-from covey.graph.recall import RECALL, RandomPairs, Recall
+from covey.graph.recall import RECALL, RandomPairs, Recall, tolerated
 from covey.graph.starts import plant_forest, plant_tree, start_from_landmarks
 from covey.runtime.executor import share_out
 from covey.runtime.parameters import is_number
@@ -78,15 +76,6 @@ first, upper bounds are used where the space has them."""
 
 MAX_ROUNDS = 50
 """The most rounds in a row. It only guards against a descent that never settles; `tol` is what normally ends it."""
-
-TOLERATED = 0.02
-"""A descent is extended if its estimated recall lies this far below the one that is wanted, and until it reaches that.
-The gap allows for the error of the estimate: for ten neighbors and a recall of .95 its standard error is .023, or .013
-once more pairs are drawn. So few graphs that have the recall that is wanted are extended without need."""
-
-TOLERATED_MISSES = 0.4
-"""The gap is at most this share of the neighbors that may be missed, which is the same for a recall of .95. An estimate
-of a higher recall has a smaller error."""
 
 EXTENSION = 1.1
 """How many times longer each extension makes the lists. The steps are small because length is expensive: on
@@ -285,8 +274,7 @@ class Descent:
         """
         evaluator, space = self.evaluator, self.evaluator.space
         pairs = RandomPairs(evaluator, k, self.rng)
-        tolerated = min(TOLERATED, TOLERATED_MISSES * (1 - wanted))
-        enough, longer = wanted - tolerated, 1.0
+        enough, longer = wanted - tolerated(wanted), 1.0
         most = sys.maxsize if space.n_left <= ALL_PAIRS_UP_TO else (1 + EXTRA_WORK) * space.n_evaluations
         recall, spent = pairs.estimate_recall(enough), 0
         while recall.value < enough and space.n_evaluations + spent < most:
@@ -300,7 +288,6 @@ class Descent:
             self.join_until_stable(*self.samples(sample_rate))
             recall = pairs.estimate_recall()  # it always draws more pairs here, as the graph was bad before
             enough, longer, spent = wanted, EXTENSION, space.n_evaluations - before
-        warn_of_missed(recall, wanted, tolerated)
         return recall
 
     def _join(self, n_sampled: int, n_reversed: int, seed: int) -> None:
@@ -316,16 +303,4 @@ class Descent:
         blocks = [self.order[start : start + step] for start in range(0, self.order.size, step)]
         executor.run(
             lambda owners: evaluator.consider(*evaluator.likely(*candidates.unmet(owners, evaluator.met))), blocks
-        )
-
-
-def warn_of_missed(recall: Recall, wanted: float, tolerated: float = 0.0) -> None:
-    """Say how many neighbors were missed if these are more than wanted and tolerated."""
-    if recall.value < wanted - tolerated:
-        warnings.warn(
-            f"The neighbor graph holds about {recall.value:.0%} of the true neighbors, judging by a sample, and not "
-            f"the {wanted:.0%} that recall asks for, which would take far longer; be content with a lower recall, ask "
-            "for more neighbors, or pass method='exact' (graph='exact' for CRS).",
-            ConvergenceWarning,
-            stacklevel=2,
         )

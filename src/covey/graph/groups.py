@@ -21,15 +21,15 @@ groups, and those of objects and pivots, count as evaluations.
 """
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from covey.arrays import Floats, Indices
+from covey.arrays import Flags, Floats, Indices, Integers
 from covey.graph.candidates import invert
-from covey.graph.descent import SMALLEST_LIST, Descent, warn_of_missed
+from covey.graph.descent import SMALLEST_LIST, Descent
 from covey.graph.evaluator import Evaluator
 from covey.graph.exact import nearest, nearest_others
 from covey.graph.lists import NeighborLists
@@ -91,71 +91,71 @@ MOST_SURE = 0.99
 """No share of neighbors counts as larger, as a sample says no more."""
 
 
-def group(
-    space: Space, k: int, rng: np.random.Generator, scored: ScoredPairs | None = None, *, recall: float
-) -> tuple[NeighborLists, Recall | None]:
-    """Return lists of at least k others of a screened space, and an estimate of their recall of the true k nearest.
+class Groups(NamedTuple):
+    """Overlapping groups: the objects of each, and in row x of `joined` the groups of object x.
 
-    The work goes on until the estimate reaches `recall`, or its bound. The pairs of `scored` enter the lists. The
-    estimate is None if the lists are exact, because groups would have taken as long.
+    The first of these is that of its nearest pivot.
     """
-    k = min(k, space.n_left - 1)
-    search = _GroupRounds(space, max(k, SMALLEST_LIST))
-    search.expect(1)
-    sampled = SampledNeighbors(space, k, rng)
-    n_rounds = rounds_needed(search.share_together(sampled, rng), recall)
-    if search.costs_more_than_all_pairs(n_rounds):
-        return nearest_others(space, k)[0], None
-    search.expect(n_rounds)
-    search.meet_in_groups(rng)
-    search.begin_meetings(rng, scored)
-    while True:
-        search.meet_neighbors(n_rounds)
-        estimate = sampled.recall(search.similarities(sampled.sample))
-        if estimate.value >= recall or search.n_rounds == MOST_ROUNDS:
-            break
-        search.expect(max(n_rounds - search.n_rounds, 1))
-        search.meet_in_groups(rng)
-    warn_of_missed(estimate, recall)
-    lists = search.lists()
-    complete(lists, space, k)
-    return lists, estimate
+
+    members: list[Indices]
+    joined: Indices
 
 
-def rounds_needed(share: float, wanted: float) -> int:
-    """Return how many rounds find the share of neighbors that is wanted if one puts this share into a common group.
+class Grouping:
+    """How the objects of a square space are divided into groups.
 
-    Then r rounds find 1 - (1 - share)^r of all neighbors.
+    Attributes
+    ----------
+    n_looked_at : int
+        How many evaluations of pivots an object takes, about.
+    in_round : float
+        How many evaluations an object takes if all pairs within its groups are looked at, too.
     """
-    n = np.log(1 - min(wanted, MOST_SURE)) / np.log(1 - np.clip(share, 0.01, MOST_SURE))
-    return int(min(np.ceil(n), MOST_ROUNDS))
 
-
-class _GroupRounds:
-    """The lists of all objects, and the rounds that fill them."""
-
-    def __init__(self, space: Space, size: int) -> None:
-        self.space, self.n_rounds = space, 0
-        self.evaluator = Evaluator(space, min(size, space.n_left - 1), met=ForgottenPairs(space.n_left))
+    def __init__(self, space: Space) -> None:
+        self.space = space
         self._largest = LARGEST_WIDE if space.n_terms >= WIDE else LARGEST
         n_pivots = space.n_left * MEMBERSHIPS / (FULL * self._largest)
         self._n_pivots = int(np.clip(n_pivots, min(MEMBERSHIPS, space.n_left), space.n_left))
         self._n_near = int(np.sqrt(CELLS_NEAR * self._n_pivots))  # looking for pivots takes least on equal levels
         self._two_levels = self._n_near <= self._n_pivots // 2
-        n_looked_at = 2 * self._n_near if self._two_levels else self._n_pivots
-        self._in_round = n_looked_at + MEMBERSHIPS * FULL * self._largest / 2  # evaluations of an object, about
-        self._hurdles = np.full(space.n_left, -np.inf)
-        self._groups = np.zeros(space.n_left, dtype=np.int64)
-        self._numbers = np.arange(space.n_left, dtype=np.int32)
-        self._lock = threading.Lock()
+        self.n_looked_at = 2 * self._n_near if self._two_levels else self._n_pivots
+        self.in_round = self.n_looked_at + MEMBERSHIPS * FULL * self._largest / 2
 
-    def share_together(self, sampled: SampledNeighbors, rng: np.random.Generator) -> float:
-        """Return the share of true neighbors that would be in a common group."""
-        pivots = self._draw_pivots(rng)
-        objects, places = np.unique(np.hstack([sampled.sample[:, None], sampled.neighbors]), return_inverse=True)
-        joined = self._nearest_pivots(objects.astype(np.int32), pivots)[places.reshape(sampled.sample.size, -1)]
-        common = joined[:, 1:, :, None] == joined[:, :1, None, :]
-        return float(common.any(axis=(2, 3)).mean())
+    def share_together(self, i: Indices, j: Indices, rng: np.random.Generator) -> float:
+        """Return the share of some pairs that would be in a common group."""
+        objects, places = np.unique(np.concatenate([i, j]), return_inverse=True)
+        joined = self._nearest_pivots(objects.astype(np.int32), self._draw_pivots(rng))
+        return float(together(joined, *np.split(places, 2)).mean())
+
+    def draw(self, rng: np.random.Generator) -> Groups:
+        """Draw pivots, and divide all objects into groups."""
+        n = self.space.n_left
+        pivots = self._nearest_pivots(np.arange(n, dtype=np.int32), self._draw_pivots(rng))
+        starts, members = np.zeros(n + 1, dtype=np.int64), np.empty(pivots.size, dtype=np.int32)
+        invert(pivots, starts, members)
+        seed = int(rng.integers(1 << 62))
+
+        def split(pivot: int) -> list[Indices]:
+            own = members[starts[pivot] : starts[pivot + 1]]
+            return self._split(own, np.random.default_rng([seed, pivot])) if own.size else []
+
+        parts = self.space.executor.run(split, range(self._n_pivots), products=True)
+        first = 0  # number of the first group that a pivot's objects were split into
+        for pivot, few in enumerate(parts):
+            for number, part in enumerate(few, first):
+                rows = pivots[part]
+                rows[rows == pivot] = -1 - number  # below 0, so that it is not taken for a pivot
+                pivots[part] = rows
+            first += len(few)
+        return Groups([part for few in parts for part in few], -1 - pivots)
+
+    def costs_more_than_all_pairs(self, n_rounds: int, in_meetings: float = 0.0) -> bool:
+        """Return whether so many rounds, and what an object takes between them, are likely to take longer than all
+        pairs, in evaluations of the exact graph.
+        """
+        costs = PAIR_IN_GROUP * n_rounds * self.in_round + in_meetings
+        return bool(costs > self.space.n_pairs / self.space.n_left)
 
     def _draw_pivots(self, rng: np.random.Generator) -> Indices:
         return np.sort(rng.choice(self.space.n_left, self._n_pivots, replace=False)).astype(np.int32)
@@ -191,35 +191,6 @@ class _GroupRounds:
             found[some] = nearest(self.space.between(objects[some], pivots), n_joined).indices
         return found
 
-    def meet_in_groups(self, rng: np.random.Generator) -> None:
-        """Make a round of groups."""
-        n, n_pivots, pivots = self.space.n_left, self._n_pivots, self._draw_pivots(rng)
-        nearest_pivots = self._nearest_pivots(np.arange(n, dtype=np.int32), pivots)
-        starts, members = np.zeros(n + 1, dtype=np.int64), np.empty(nearest_pivots.size, dtype=np.int32)
-        invert(nearest_pivots, starts, members)
-        seed = int(rng.integers(1 << 62))
-
-        def meet(number: int) -> None:
-            own = members[starts[number] : starts[number + 1]]
-            for part, few in enumerate(self._split(own, np.random.default_rng([seed, number]))):
-                if self.n_rounds == 0:  # similar objects are to lie near each other in memory later
-                    first = few[nearest_pivots[few, 0] == number]
-                    self._groups[first] = (number << 32) + part
-                self._meet(few)
-
-        largest_first = np.argsort(-np.diff(starts[: n_pivots + 1]), kind="stable")  # threads end at about one time
-        self.space.executor.run(meet, largest_first.tolist(), products=True)
-        self.n_rounds += 1
-
-    def expect(self, n_rounds: float) -> None:
-        """Say how many evaluations there will be if so many rounds are left.
-
-        Meetings are expected to take as many evaluations as groups would take in the same time, so that what is left of
-        the evaluations tells about the time that is left.
-        """
-        left = n_rounds * self.space.n_left * self._in_round / SHARE_OF_GROUPS
-        self.space.expect(int(self.space.n_evaluations + left))
-
     def _split(self, members: Indices, rng: np.random.Generator) -> list[Indices]:
         """Return the parts of a group that are small enough."""
         if members.size <= self._largest:
@@ -234,6 +205,84 @@ class _GroupRounds:
             sizes = np.bincount(parts)
         ordered = members[np.argsort(parts, kind="stable")]
         return [part for some in np.split(ordered, np.cumsum(sizes)[:-1]) for part in self._split(some, rng)]
+
+
+def together(joined: Indices, i: Integers, j: Integers) -> Flags:
+    """Return which pairs share a group, given the groups of each object."""
+    return np.asarray((joined[i][:, :, None] == joined[j][:, None, :]).any(axis=(1, 2)))
+
+
+def largest_first(members: list[Indices]) -> list[Indices]:
+    """Return groups in an order in which threads end at about one time."""
+    return sorted(members, key=len, reverse=True)
+
+
+def rounds_needed(share: float, wanted: float) -> int:
+    """Return how many rounds find the share of neighbors that is wanted if one puts this share into a common group.
+
+    Then r rounds find 1 - (1 - share)^r of all neighbors.
+    """
+    n = np.log(1 - min(wanted, MOST_SURE)) / np.log(1 - np.clip(share, 0.01, MOST_SURE))
+    return int(min(np.ceil(n), MOST_ROUNDS))
+
+
+def group(
+    space: Space, k: int, rng: np.random.Generator, scored: ScoredPairs | None = None, *, recall: float
+) -> tuple[NeighborLists, Recall | None]:
+    """Return lists of at least k others of a screened space, and an estimate of their recall of the true k nearest.
+
+    The work goes on until the estimate reaches `recall`, or its bound. The pairs of `scored` enter the lists. The
+    estimate is None if the lists are exact, because groups would have taken as long.
+    """
+    k = min(k, space.n_left - 1)
+    search = _GroupRounds(space, max(k, SMALLEST_LIST))
+    search.expect(1)
+    sampled = SampledNeighbors(space, k, rng)
+    i, j = np.repeat(sampled.sample, k), sampled.neighbors.ravel()
+    n_rounds = rounds_needed(search.grouping.share_together(i, j, rng), recall)
+    if search.costs_more_than_all_pairs(n_rounds):
+        return nearest_others(space, k)[0], None
+    search.expect(n_rounds)
+    search.meet_in_groups(rng)
+    search.begin_meetings(rng, scored)
+    while True:
+        search.meet_neighbors(n_rounds)
+        estimate = sampled.recall(search.similarities(sampled.sample))
+        if estimate.value >= recall or search.n_rounds == MOST_ROUNDS:
+            break
+        search.expect(max(n_rounds - search.n_rounds, 1))
+        search.meet_in_groups(rng)
+    lists = search.lists()
+    complete(lists, space, k)
+    return lists, estimate
+
+
+class _GroupRounds:
+    """The lists of all objects, and the rounds that fill them."""
+
+    def __init__(self, space: Space, size: int) -> None:
+        self.space, self.grouping, self.n_rounds = space, Grouping(space), 0
+        self.evaluator = Evaluator(space, min(size, space.n_left - 1), met=ForgottenPairs(space.n_left))
+        self._hurdles = np.full(space.n_left, -np.inf)
+        self._numbers = np.arange(space.n_left, dtype=np.int32)
+        self._lock = threading.Lock()
+
+    def meet_in_groups(self, rng: np.random.Generator) -> None:
+        """Make a round of groups."""
+        groups = self.grouping.draw(rng)
+        if self.n_rounds == 0:  # similar objects are to lie near each other in memory later
+            self._order = np.argsort(groups.joined[:, 0], kind="stable").astype(np.int32)
+        self.space.executor.run(self._meet, largest_first(groups.members), products=True)
+        self.n_rounds += 1
+
+    def expect(self, n_rounds: float) -> None:
+        """Say how many evaluations there will be if so many rounds are left.
+
+        Meetings are expected to take as many evaluations as groups would take in the same time, so that what is left of
+        the evaluations tells about the time that is left.
+        """
+        left = n_rounds * self.space.n_left * self.grouping.in_round / SHARE_OF_GROUPS
+        self.space.expect(int(self.space.n_evaluations + left))
 
     def _meet(self, members: Indices) -> None:
         """Let all members of a group meet."""
@@ -258,11 +307,9 @@ class _GroupRounds:
         """Renumber the objects group by group, so that similar ones lie near each other in memory."""
         if scored is not None:
             self.evaluator.admit(scored)
-        order = np.argsort(self._groups, kind="stable").astype(np.int32)
-        del self._groups
         self.evaluator.bound()
-        self._descent = Descent.along(order, self.evaluator, 0.0, rng)
-        self._numbers[order] = np.arange(order.size, dtype=np.int32)
+        self._descent = Descent.along(self._order, self.evaluator, 0.0, rng)
+        self._numbers[self._order] = np.arange(self._order.size, dtype=np.int32)
 
     def meet_neighbors(self, n_rounds: int) -> None:
         """Let neighbors of neighbors meet until lists hardly change any more, in one of so many rounds."""
@@ -287,8 +334,7 @@ class _GroupRounds:
         """
         size = self.evaluator.lists.indices.shape[1]
         in_meetings = (1 + n_rounds) / 2 * size**2 / 2
-        costs = PAIR_IN_GROUP * n_rounds * self._in_round + PAIR_IN_MEETING * in_meetings
-        return bool(costs > self.space.n_pairs / self.space.n_left)
+        return self.grouping.costs_more_than_all_pairs(n_rounds, PAIR_IN_MEETING * in_meetings)
 
 
 def complete(lists: NeighborLists, space: Space, k: int) -> None:

@@ -63,7 +63,7 @@ class GrowingEdges:
             place_edges(*part, cursors, self._objects, self._similarities)
         if not in_order:
             new = slice(int(starts[0]), size)
-            own_starts = _narrow(starts - starts[0])
+            own_starts = narrow(starts - starts[0])
             shape = (n_rows, self._starts.size - 1)
             rows = sp.csr_array((self._similarities[new], self._objects[new], own_starts), shape=shape)
             rows.sort_indices()
@@ -73,12 +73,12 @@ class GrowingEdges:
     def finished(self) -> sp.csr_array:
         """Return the CSR array of all rows."""
         n = self._starts.size - 1
-        edges = sp.csr_array((self._similarities, self._objects, _narrow(self._starts)), shape=(n, n))
+        edges = sp.csr_array((self._similarities, self._objects, narrow(self._starts)), shape=(n, n))
         edges.has_canonical_format = True
         return edges
 
 
-def _narrow(starts: Integers) -> NDArray[Any]:
+def narrow(starts: Integers) -> NDArray[Any]:
     """Return starts of rows as int32 where they fit. SciPy would copy all indices if the starts were wider."""
     return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else starts
 

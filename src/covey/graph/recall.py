@@ -21,12 +21,15 @@ entries, 1 - p, is lowered by what the ties of the lists spare, if the number of
 (`Ties`).
 """
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from covey.arrays import Floats, Integers
 from covey.graph.evaluator import Evaluator
@@ -40,6 +43,15 @@ RECALL = 0.95
 TARGETS = Interval(Real, 0, 1, closed="neither")
 """The shares that may be asked for. Nothing but an exact graph is sure to hold all neighbors."""
 
+TOLERATED = 0.02
+"""A graph is bad if its estimated recall lies this far below the one that is wanted; NN-Descent is then extended. The
+gap allows for the error of the estimate: for ten neighbors and a recall of .95 its standard error is .023, or .013 once
+more pairs are drawn. So few graphs that have the recall that is wanted are extended without need."""
+
+TOLERATED_MISSES = 0.4
+"""The gap is at most this share of the neighbors that may be missed, which is the same for a recall of .95. An estimate
+of a higher recall has a smaller error."""
+
 PAIRS_PER_OBJECT = 4
 """How many pairs are drawn for a first estimate, per object. More pairs make it more certain and cost evaluations. With
 lists of 10 and a recall of .95, about four of all drawn pairs enter a list, for any n; by the formula above, the
@@ -51,20 +63,21 @@ MORE_PAIRS_PER_OBJECT = 8
 
 @dataclass(frozen=True)
 class Recall:
-    """The share of true neighbors that an approximate graph has found, as random pairs suggest.
+    """The share of true neighbors that an approximate graph has found, as a sample suggests.
 
-    NN-Descent finds most neighbors, not all. This says how many, without computing the exact graph. An entry counts as
-    found if it is at least as similar as the true last neighbor. If the estimate stays too far below the `recall` that
-    was asked for, a `sklearn.exceptions.ConvergenceWarning` says so.
+    NN-Descent and groups find most neighbors, not all. This says how many, without computing the exact graph. An entry
+    counts as found if it is at least as similar as the true last neighbor. If the estimate stays too far below the
+    `recall` that was asked for, a `sklearn.exceptions.ConvergenceWarning` says so.
 
     Attributes
     ----------
     value : float
-        The estimate. It assumes that near and farther neighbors are missed equally often. It is too low if some
-        objects have missed all of their neighbors.
+        The estimate. For NN-Descent it comes from random pairs, and assumes that near and farther neighbors are missed
+        equally often; it is too low if some objects have missed all of their neighbors. For groups it comes from the
+        true neighbors of a sample of objects.
     low, high : float
         The 95 % interval of the estimate. It follows from the Poisson distribution of the number of missed neighbors
-        that a random sample of pairs finds.
+        that random pairs find, or from how much the sampled objects differ.
 
     See Also
     --------
@@ -117,6 +130,32 @@ class Recall:
         most = chi2.ppf(0.975, 2 * n_found + 2) / 2
         value, low, high = (float(1 / (1 + n / n_expected_if_all)) for n in (n_found, most, fewest))
         return cls(value, low, high)
+
+
+def tolerated(wanted: float) -> float:
+    """Return how far an estimated recall may lie below the one that is wanted."""
+    return min(TOLERATED, TOLERATED_MISSES * (1 - wanted))
+
+
+def warn_of_missed(graphs: str, recalls: Sequence[Recall | None], wanted: float) -> None:
+    """Say once how many neighbors the graphs of some clusters have missed, if more than wanted and tolerated.
+
+    The recall of an exact graph is None.
+    """
+    bad = [one.value for one in recalls if one is not None and one.value < wanted - tolerated(wanted)]
+    if not bad:
+        return
+    subject = f"The {graphs} holds about"
+    if len(recalls) > 1:
+        subject = f"The {graphs}s of {len(bad)} of {len(recalls)} clusters hold at most about"
+    longer = "ask for more neighbors, or pass" if graphs == "neighbor graph" else "or pass"
+    warnings.warn(
+        f"{subject} {max(bad):.0%} of the true neighbors, judging by a sample, and not the {wanted:.0%} that recall "
+        f"asks for, which would take far longer; be content with a lower recall, {longer} method='exact' "
+        "(graph='exact' for CRS).",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
 
 
 SAMPLE = 400

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from covey.arrays import Floats, Integers, Positions
+from covey.graph.recall import Recall
 from covey.prototype import Prototype
 from covey.similarity.collection import Collection
 from covey.similarity.duplicates import Distinct
@@ -257,9 +258,10 @@ class ClusterResult(NamedTuple):
     """What a selector has found in one cluster.
 
     The details are what it knows beside the prototype, such as the number of its iterations. `n_pairs` is how many
-    evaluations all pairs of members would take.
+    evaluations all pairs of members would take. The recall is that of an approximate graph.
     """
 
     prototype: Prototype
     n_pairs: int
     details: Any = None
+    recall: Recall | None = None

@@ -12,7 +12,7 @@ from covey.coverage.cover import GAINS, ORPHANS, cover, similarities_to_coverers
 from covey.graph.build import METHODS, GraphLike, Method, auto_neighbors, graph_and_mean
 from covey.graph.descent import NNDescent
 from covey.graph.graph import NeighborGraph, edges_among, given_edges
-from covey.graph.recall import RECALL, TARGETS
+from covey.graph.recall import RECALL, TARGETS, Recall, warn_of_missed
 from covey.graph.threshold import edges_and_mean
 from covey.prototype import Prototype
 from covey.runtime.callbacks import with_callbacks
@@ -44,8 +44,8 @@ class CRS(Selector):
         The number of neighbors, which is k in the paper. More neighbors give fewer representatives. "auto" is max(5,
         floor(sqrt((n - 1) / (2 log2 n)))) in a cluster of n objects. No object has more than n - 1 neighbors. None
         takes all objects that reach the threshold as neighbors, so that with ``coverage=1`` every object has a
-        representative that is at least this similar. All pairs are then compared, and memory grows with the number of
-        pairs that reach the threshold.
+        representative that is at least this similar. All pairs are then compared, or for many objects those within
+        groups (see `covey.threshold_graph`), and memory grows with the number of pairs that reach the threshold.
     coverage : float, default=0.95
         The share of each cluster to cover, in (0, 1]. It is epsilon in the paper. It is not used if `size` is given.
     threshold : "homogeneity", float or None, default="homogeneity"
@@ -310,14 +310,19 @@ class CRS(Selector):
         return None if self.size is None else Ranking
 
     def _finish(self, selected: list[ClusterResult], request: Request) -> list[Prototype]:
-        """Keep the best representatives of all clusters if their number is limited."""
+        """Keep the best representatives of all clusters if their number is limited.
+
+        This is also the place to say, once for all clusters, that graphs have missed too much.
+        """
+        links = "threshold graph" if self.n_neighbors is None else "neighbor graph"
+        warn_of_missed(links, [one.recall for one in selected], self.recall)
         prototypes = [one.prototype for one in selected]
         if request.size is not None:
             prototypes = best_of(prototypes, [one.details for one in selected], request)
         return prototypes
 
     def _select(self, cluster: Cluster, rng: np.random.Generator, request: Request) -> ClusterResult:
-        graph, homogeneity = self._graph(cluster, rng, request.graph)
+        graph, homogeneity, recall = self._graph(cluster, rng, request.graph)
         size = request.size
         threshold: Any = as_threshold(homogeneity) if self.threshold == "homogeneity" else self.threshold
         covered = cover(
@@ -342,30 +347,34 @@ class CRS(Selector):
             n_orphans=covered.n_orphans,
         )
         if size is None:
-            return ClusterResult(prototype, cluster.n_pairs)
+            return ClusterResult(prototype, cluster.n_pairs, recall=recall)
         first = covered.first_covered_by[cluster.kinds]
         first = np.where(first >= 0, cluster.rows[first], -1)
         ranking = Ranking(first, similarities_to_coverers(graph, covered))
-        return ClusterResult(prototype, cluster.n_pairs, ranking)
+        return ClusterResult(prototype, cluster.n_pairs, ranking, recall)
 
     def _graph(
         self, cluster: Cluster, rng: np.random.Generator, given: sp.csr_array | None
-    ) -> tuple[NeighborGraph | sp.csr_array, float]:
-        """Return the cluster's graph, which is a part of the given one if there is one, and its homogeneity."""
+    ) -> tuple[NeighborGraph | sp.csr_array, float, Recall | None]:
+        """Return the cluster's graph, its homogeneity, and the estimated recall of an approximate graph.
+
+        The graph is a part of the given one if there is one.
+        """
         space, multiplicity = cluster.space, cluster.multiplicity
         if given is not None:
             graph = edges_among(given, cluster.members, cluster.kinds)
             graph = graph if self.n_neighbors is None else NeighborGraph.from_csr(graph, self._k(space))
             if self.threshold != "homogeneity":
-                return graph, np.nan
+                return graph, np.nan, None
             homogeneity, scored = mean_similarity(space, multiplicity, rng)
             _check_same_similarity(cluster, given, scored)
-            return graph, homogeneity.value
+            return graph, homogeneity.value, None
+        method = cast("Method", self.graph)  # a given graph was used above
         if self.n_neighbors is None:
             threshold = None if self.threshold == "homogeneity" else float(self.threshold)  # type: ignore[arg-type]
-            return edges_and_mean(space, multiplicity, threshold, rng)
-        method = cast("Method", self.graph)  # a given graph was used above
-        return graph_and_mean(space, multiplicity, self._k(space), method, rng, recall=self.recall)
+            return edges_and_mean(space, multiplicity, threshold, rng, method, recall=self.recall)
+        made, mean = graph_and_mean(space, multiplicity, self._k(space), method, rng, recall=self.recall)
+        return made, mean, made.estimated_recall
 
     def _k(self, space: Space) -> int:
         """Return the number of neighbors of each object in a space."""
