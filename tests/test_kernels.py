@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import covey
-from covey.coverage import cover, edges, gains, lower_bound, primal_dual, queue, refine, shards
+from covey.coverage import cover, edges, gains, lower_bound, primal_dual, queue, refine, rounds
 from covey.coverage.edges import Edges, adjacency_of, edges_from
 from covey.graph import by_group, groups, growing, pair_memory, screen, shortlists, threshold
 from covey.graph import candidates as _candidates
@@ -41,8 +41,8 @@ from tests.selectors.ds3.cases import (
     visits_case,
 )
 from tests.selectors.sharpened.test_search import Problem
-from tests.similarity.edit_cases import EDIT_CASES
 from tests.similarity.kinds.bit_cases import BIT_CASES
+from tests.similarity.kinds.string_cases import EDIT_CASES
 from tests.similarity.kinds.test_mixed import kernel_case
 
 rng = np.random.default_rng(0)
@@ -546,9 +546,9 @@ CASES = {
         np.zeros(80, np.int32),
         np.zeros(80),
     ),
-    shards.is_covered: lambda: (int(rng.integers(60)), np.packbits(rng.random(60) < 0.5)),
-    shards.keys_left: keys_left_case,
-    shards.edges_left: edges_left_case,
+    rounds.is_covered: lambda: (int(rng.integers(60)), np.packbits(rng.random(60) < 0.5)),
+    rounds.keys_left: keys_left_case,
+    rounds.edges_left: edges_left_case,
     gains.comparison_key: lambda: (np.int64(rng.integers(1 << 50)), int(rng.integers(30))),
     communities._visit: move_case,
     density.join: joining_case,

@@ -307,7 +307,7 @@ def test_a_notebook_shows_each_step_once(client, monkeypatch):
     shown = []
     monkeypatch.setattr("covey.dask.engine._in_notebook", lambda: True)
     monkeypatch.setattr("distributed.progress", lambda futures, notebook: shown.append((len(futures), notebook)))
-    monkeypatch.setattr("covey.coverage.shards.FIRST_EDGES", 10)
+    monkeypatch.setattr("covey.coverage.rounds.FIRST_EDGES", 10)
     covey.dask.CRS(3, shard_size=50, random_state=0).fit(in_parts(ROWS))
     assert shown == []
     covey.dask.CRS(3, shard_size=50, random_state=0, verbose=1).fit(in_parts(ROWS))

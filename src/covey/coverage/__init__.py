@@ -11,5 +11,5 @@ neighbor to those that list it; hence the name *reverse neighbor graph*.
 3. `lower_bound.py` says how few representatives any choice needs (`cover_lower_bound`), so that one can judge the
    others. For large graphs `primal_dual.py` finds the multipliers that prove it.
 
-Where one machine cannot hold the graph, `shards.py` gives the picks of `cover.py` from several parts of it.
+Where one machine cannot hold the graph, `rounds.py` gives the picks of `cover.py` from several parts of it.
 """

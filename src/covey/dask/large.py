@@ -2,8 +2,8 @@
 
 1. Each shard makes its neighbor graph (`shard_graph`), every pair of shards is merged (`merge_shards`), and each shard
    keeps the best of what its own graph and all of its merges have found (`fold`).
-2. The edges change places: those that lead to a range of rows come together (`coverage/shards.py`).
-3. The driver picks representatives in rounds (`coverage/shards.py`). It holds one bit for each row of X, and what it
+2. The edges change places: those that lead to a range of rows come together (`coverage/rounds.py`).
+3. The driver picks representatives in rounds (`coverage/rounds.py`). It holds one bit for each row of X, and what it
    knows about representatives.
 4. Which representative covers which member is worked out on the workers, and stays there until it is computed.
 
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Integers
-from covey.coverage.shards import Bits, Facts, Proposal, RowCover, Scale, cover_in_rounds, join_pieces, propose
+from covey.coverage.rounds import Bits, Facts, Proposal, RowCover, Scale, cover_in_rounds, join_pieces, propose
 from covey.dask.checkpoint import TaskCache
 from covey.dask.engine import Engine, lazy_rows
 from covey.dask.shards import (

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Flags, Floats, Indices, Integers, Positions
-from covey.coverage import shards as coverage
-from covey.coverage.shards import CoverShard, Facts, Piece, covered_by
+from covey.coverage import rounds as coverage
+from covey.coverage.rounds import CoverShard, Facts, Piece, covered_by
 from covey.dask.task import cancellable
 from covey.graph.build import Method, choose_method, graph_and_mean
 from covey.graph.descent import NNDescent

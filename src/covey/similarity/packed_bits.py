@@ -7,6 +7,7 @@ that an array of bytes takes, and compiled code counts many of their bits at onc
 from typing import Any, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 TYPES = (np.dtype(np.uint8), np.dtype(np.uint64))
@@ -91,3 +92,16 @@ def as_words(bits: PackedBits) -> NDArray[np.uint64]:
         array = np.pad(array, ((0, 0), (0, -array.shape[1] % 8))) if array.shape[1] % 8 else array
         array = array.view(np.uint64)
     return array if array.flags.aligned else array.copy()
+
+
+@njit(cache=True, nogil=True)
+def n_set_bits(word):  # type: ignore[no-untyped-def]
+    """Count the bits of a word that are set.
+
+    Neighboring bits are added, then pairs of bits, then groups of four; the product adds up the eight bytes. LLVM
+    recognises this and uses the instruction of the processor: calling LLVM's function by its name was not faster.
+    """
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from covey.graph import exact
-from covey.similarity import kernels
+from covey.similarity import kernels, packed_bits
 from covey.similarity.kinds import bits as bit_kernels
 
 rng = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def add_planes_case():
 
 
 BIT_CASES = {
-    bit_kernels.n_set_bits: lambda: (np.uint64(rng.integers(1 << 63)) << np.uint64(rng.integers(64)),),
+    packed_bits.n_set_bits: lambda: (np.uint64(rng.integers(1 << 63)) << np.uint64(rng.integers(64)),),
     bit_kernels.count_common: lambda: (words(9, 3), words(9, 3), *pairs(9), np.zeros(50)),
     bit_kernels.count_different: lambda: (words(9, 3), words(9, 3), *pairs(9), np.zeros(50)),
     bit_kernels.list_bits: lambda: (words(2, 3)[1], np.zeros(192, np.int64)),

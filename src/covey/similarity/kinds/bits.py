@@ -30,7 +30,7 @@ from covey.similarity.inputs import check_input, check_rows
 from covey.similarity.kernels import dense_weighted_sum, look_ahead
 from covey.similarity.kinds.rows import RowCollection, Rows, RowSpace
 from covey.similarity.measures import measure_of
-from covey.similarity.packed_bits import PackedBits, as_words
+from covey.similarity.packed_bits import PackedBits, as_words, n_set_bits
 from covey.similarity.similarity import Similarity
 
 AHEAD = 4
@@ -43,19 +43,6 @@ ONE = np.uint64(1)
 SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").view("<u8").ravel()
 SPREAD = SPREAD.astype(np.uint64)
 """For each byte, the word whose byte t is bit t of that byte."""
-
-
-@njit(cache=True, nogil=True)
-def n_set_bits(word):  # type: ignore[no-untyped-def]
-    """Count the bits of a word that are set.
-
-    Neighboring bits are added, then pairs of bits, then groups of four; the product adds up the eight bytes. LLVM
-    recognises this and uses the instruction of the processor: calling LLVM's function by its name was not faster.
-    """
-    word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
 @njit(cache=True, nogil=True)

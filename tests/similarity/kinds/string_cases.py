@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from covey.similarity import edits
+from covey.similarity.kinds import strings as edits
 
 rng = np.random.default_rng(0)
 

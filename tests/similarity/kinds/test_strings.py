@@ -1,5 +1,7 @@
 """Edit distances in words of 64 bits: the bits of rapidfuzz's similarities, and bounds that none exceeds."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -9,8 +11,17 @@ from rapidfuzz import distance
 import covey
 from covey.graph import descent, pair_memory
 from covey.graph.lists import NeighborLists
-from covey.similarity.edits import LONGEST, Letters, bags_of, letters_of, pack_bags, score_edits
-from covey.similarity.kinds.strings import LONG, StringCollection
+from covey.similarity.kinds import strings as string_space
+from covey.similarity.kinds.strings import (
+    LONG,
+    LONGEST,
+    Letters,
+    StringCollection,
+    bags_of,
+    letters_of,
+    pack_bags,
+    score_edits,
+)
 from covey.similarity.measures import resolve
 from tests.forms import space_of
 from tests.graph.test_graph import assert_same
@@ -57,6 +68,27 @@ def test_similarities_have_the_bits_of_rapidfuzz(name, left, right):
     assert scores.tolist() == expected
     order = np.random.default_rng(0).permutation(i.size)  # pairs of the same string need not follow each other
     assert queries.against(others).score(i[order], j[order]).tolist() == scores[order].tolist()
+
+
+@pytest.mark.parametrize("name", MODULES)
+@settings(max_examples=60, deadline=None)
+@given(left=st.lists(strings(150), min_size=1, max_size=8), right=st.lists(strings(150), min_size=1, max_size=8))
+@example(left=["a" * 65, "b"], right=["ab" * 40, "a" * 64])
+def test_pairs_of_short_and_long_strings_have_the_bits_of_rapidfuzz(name, left, right):
+    """The short string of a pair stands for the rows of the table, on whichever side it is."""
+    with mock.patch.object(string_space, "MOSTLY", 0.0):
+        space = StringCollection.of(left, resolve(name)).against(StringCollection.of(right, resolve(name)))
+        assert space.cheap
+        i, j = all_pairs(len(left), len(right))
+        expected = [MODULES[name].normalized_similarity(left[a], right[b]) for a, b in zip(i, j, strict=True)]
+        assert space.score(i, j).tolist() == expected
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_few_long_strings_do_not_slow_down_the_others(name):
+    words = misspelled(300, seed=2)
+    assert space_of([*words, "x" * 200], name).cheap
+    assert not space_of([*words, *["x" * 200] * 50], name).cheap
 
 
 @pytest.mark.parametrize("name", MODULES)

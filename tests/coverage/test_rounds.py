@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import covey
-from covey.coverage import shards as rounds
-from covey.coverage.shards import (
+from covey.coverage import rounds
+from covey.coverage.rounds import (
     ALL_SENT,
     cover_in_rounds,
     covered_by,
