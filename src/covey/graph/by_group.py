@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from covey.arrays import Floats, Indices, Positions
-from covey.graph.exact import TILE, BestLists, Groups
+from covey.graph.exact import TILE, BestLists, Groups, insert_sorted
 from covey.runtime.executor import share_out
 from covey.similarity.space import Space
 
@@ -150,11 +150,6 @@ def kth_largest(values, best):  # type: ignore[no-untyped-def]
     """Return the k-th largest of the values; `best` has room for k and is overwritten."""
     best[:] = -np.inf
     for value in values:
-        place = best.size
-        while place > 0 and value > best[place - 1]:
-            place -= 1
-        if place < best.size:
-            for later in range(best.size - 1, place, -1):
-                best[later] = best[later - 1]
-            best[place] = value
+        if value > best[best.size - 1]:
+            insert_sorted(best, value)
     return best[best.size - 1]

@@ -2,9 +2,10 @@
 
 What is remembered follows from what a pair costs. There are four kinds of memory:
 
-- Up to `BITMAP_LIMIT` objects, a triangular bitmap holds one bit for each pair. It takes n^2 / 16 bytes: 2 MB for 6 000
-  objects, 268 MB at the limit. A row of the bitmap belongs to the smaller index of its pairs and starts at a word of
-  its own. Threads that work on different smaller indices therefore never touch the same word.
+- Up to `BITMAP_LIMIT` objects, or `NAMED_LIMIT` under a named similarity, a triangular bitmap holds one bit for each
+  pair. It takes n^2 / 16 bytes: 2 MB for 6 000 objects, 268 MB at the first limit. A row of the bitmap belongs to the
+  smaller index of its pairs and starts at a word of its own. Threads that work on different smaller indices therefore
+  never touch the same word.
 - Beyond the limit, no pair of a custom function is ever forgotten: a hash table grows with the number of pairs in it,
   16 to 32 bytes each.
 - Beyond the limit, the pairs of a named similarity share a table of fixed size, in which some pairs push others out. A
@@ -29,6 +30,9 @@ from covey.similarity.space import Space
 
 BITMAP_LIMIT = 1 << 16
 """The most objects for which there is a bitmap. It bounds the memory of the bitmap to 268 MB."""
+
+NAMED_LIMIT = 1 << 15
+"""The same for named similarities, whose pairs may be scored again. The bitmap then takes at most 2 kB an object."""
 
 REMEMBERED = 448
 """For how many pairs an object there is room in a memory of fixed size. It takes 4 bytes a pair, 1.8 kB an object."""
@@ -77,7 +81,7 @@ class PairSet(ABC):
 def pair_set(space: Space) -> PairSet:
     """Return the kind of memory that suits the objects of a space, and what it costs to score them."""
     n = space.n_left
-    if n <= BITMAP_LIMIT:
+    if n <= (BITMAP_LIMIT if space.asked_once else min(BITMAP_LIMIT, NAMED_LIMIT)):
         return BitmapPairs(n)
     if space.cheap:
         return ForgottenPairs(n)
