@@ -8,6 +8,7 @@ after a change, run ``make map``, which calls ``python -m tests.test_architectur
 
 import ast
 import re
+from collections import defaultdict
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -206,6 +207,20 @@ def test_internal_folders_export_nothing():
     bodies = {name: modules()[name].body for name in internal}
     filled = [name for name, body in bodies.items() if len(body) > 1]
     assert [name for name in filled if not any(isinstance(node, definitions) for node in bodies[name])] == []
+
+
+def test_no_two_classes_have_the_same_name():
+    """A name in an error, in a pickle or in a search of the source means one class. The estimators of `covey.dask` are
+    the exception: they are called like the local ones that they stand for, as `dask.array` is like NumPy."""
+    homes = defaultdict(list)
+    for module, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(module)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {
+        "CRS": ["covey.dask.crs", "covey.selectors.crs"],
+        "NearestPrototypeClassifier": ["covey.classifier", "covey.dask.classifier"],
+    }
 
 
 def test_the_docstring_of_a_folder_names_only_files_that_it_has():

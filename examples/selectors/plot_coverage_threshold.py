@@ -4,7 +4,7 @@ Coverage and threshold
 
 Two parameters decide who counts as covered. ``coverage`` is the share of a cluster that must have a representative;
 below 1, outliers are left out. ``threshold`` is a similarity: edges to neighbors that are less similar are dropped, so
-that nobody is represented by something unlike. By default it is the *homogeneity*, the mean similarity of all pairs.
+that no object is represented by an unlike one. By default it is the *homogeneity*, the mean similarity of all pairs.
 """
 
 # %%

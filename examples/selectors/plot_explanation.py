@@ -55,7 +55,7 @@ plt.show()
 # %%
 # How much is a margin worth?
 # ---------------------------
-# A margin is no probability. But answers with a larger one should be right more often. Digits give enough answers to
+# A margin is not a probability. But answers with a larger one should be right more often. Digits give enough answers to
 # check that: they are sorted by margin and cut into ten parts of equal size.
 
 digits, labels = load_digits(return_X_y=True)

@@ -2,7 +2,7 @@
 Mixed tables: animals, with gaps
 ================================
 
-Real tables have columns of numbers and columns of words, and cells that nobody has filled in. Gower's similarity
+Real tables have columns of numbers and columns of words, and cells that are empty. Gower's similarity
 compares such rows column by column: words are equal or not, numbers are as close as they are within the range of
 their column, and where one of two cells is empty the column does not count for this pair. Nothing has to be encoded,
 scaled or imputed.

@@ -4,8 +4,8 @@ Network hosts: what a Zeek log says about who is who
 
 An administrator has the connection log of a network and hundreds of addresses in it. What are all these machines, and
 does one of them behave unlike its kind? A host is described by the servers that it contacts, and how often. Such a
-profile is no row of a table: each host has its own few servers out of thousands. covey compares profiles as they are.
-This was the task that the method was made for.
+profile is not a row of a table: each host has its own few servers out of thousands. covey compares profiles as they
+are. This was the task that the method was made for.
 """
 
 # %%

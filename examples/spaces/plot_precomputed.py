@@ -4,7 +4,7 @@ A precomputed matrix: clinics, and ways that are longer uphill
 
 Sometimes there is nothing but a table of how far everything is from everything: travel times, ratings, the output of a
 simulation. covey takes such a matrix as it is. It need not be symmetric. Here a district has 150 villages between
-hills, and walking uphill takes longer than walking down. Where should there be clinics, so that nobody walks for
+hills, and walking uphill takes longer than walking down. Where should there be clinics, so that no one walks for
 more than 45 minutes?
 """
 

@@ -2,7 +2,7 @@
 Surnames: strings under an edit distance
 ========================================
 
-Names, product codes and addresses are no vectors, and there is no need to make vectors of them. All that covey asks
+Names, product codes and addresses are not vectors, and there is no need to make vectors of them. All that covey asks
 for is a similarity of two strings. Here it is the edit distance: how many letters have to be changed, added or left
 out to make one name of the other. The names are common surnames of eight languages, and the question is whether a few
 of them tell what the names of a language look like.

@@ -614,7 +614,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Transfor
         return np.array([f"similarity_to_{row}" for row in self._rows.tolist()], dtype=object)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say who gets what is passed to `fit` beside X and y: the selector, as it requests.
+        """Return who gets what is passed to `fit` beside X and y: the selector, as it requests.
 
         Returns
         -------
@@ -703,7 +703,7 @@ class NearestPrototypeClassifier(CallbackSupportMixin, ClassifierMixin, Transfor
         return answers[np.where(rejected, -1, winners)]
 
     def _are_rejected(self, similarities: Floats, bars: Floats) -> NDArray[np.bool_]:
-        """Say which objects are rejected, given their best similarities and the bars of the winning classes."""
+        """Return which objects are rejected, given their best similarities and the bars of the winning classes."""
         below = similarities < bars
         if self.reject is None or self.nothing_in_common_ is None:
             return below

@@ -18,7 +18,7 @@ import covey
 from covey.runtime.file_errors import system_errors_of
 
 SHADES = " .:-=+*#%@"
-"""Signs from light to dark, with which images are drawn on a terminal."""
+"""Characters from light to dark, with which images are drawn on a terminal."""
 TOWNS = """
     Praha Brno Ostrava Plzeň Liberec Olomouc Pardubice Jihlava Karlovy-Vary České-Budějovice Mladá-Boleslav Kroměříž
     Helsinki Espoo Tampere Vantaa Oulu Turku Jyväskylä Kuopio Lappeenranta Hämeenlinna Rovaniemi Savonlinna

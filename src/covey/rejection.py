@@ -212,7 +212,7 @@ def n_needed(rate: float) -> int:
 
 
 def missing_bars(classifier: Any) -> str | None:
-    """Say in a sentence which classes of a calibrated classifier have no bar, and what helps.
+    """Return in a sentence which classes of a calibrated classifier have no bar, and what helps.
 
     Return None if all have one, or if the classifier is not calibrated.
     """

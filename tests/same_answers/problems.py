@@ -221,6 +221,8 @@ def checkpointed(rng):
     makers = [make for make in SELECTORS if make is not baseline]
     made = some(rng, *makers)(rng, objects)
     other = type(made)()
+    if "random_state" in other.get_params():
+        other.set_params(random_state=0)  # else it would be drawn anew in each tree
     if not isinstance(made, covey.Sharpened):
         made.set_params(similarity=objects.similarity)
         other.set_params(similarity=objects.similarity)

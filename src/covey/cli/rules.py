@@ -97,6 +97,15 @@ def _has_no_names(options: Input) -> bool:
     return options.format is not None and not options.format.traits.is_table
 
 
+def for_columns_with_names(*options: str) -> Rule[Input]:
+    """Return the rule that these options name columns, so that the columns must have names."""
+    one, general = options[0], None
+    if len(options) > 1:
+        one, general = "{named}", f"Each of {joined(options)} is for columns with names."
+    sentence = f"{one} is for columns with names, and {{o.path}} has none; leave it out."
+    return Rule(options, _has_no_names, sentence, general)
+
+
 def _only_for_formats(name: str) -> Rule[Input]:
     """Return the rule that an option about how tables are read says something about some formats only."""
     return Rule(
@@ -214,12 +223,7 @@ SOURCE_RULES: tuple[Rule[Source], ...] = (
         lambda o: o.text or o.profile or o.smiles or o.similarity in OF_TABLES,
         "--image is for objects that are rows of numbers; leave it out.",
     ),
-    Rule(
-        ("--features", "--text", "--profile", "--smiles", "--id"),
-        _has_no_names,
-        "{named} is for columns with names, and {o.path} has none; leave it out.",
-        "Each of --features, --text, --profile, --smiles and --id is for columns with names.",
-    ),
+    for_columns_with_names("--features", "--text", "--profile", "--smiles", "--id"),
     Rule(
         ("--label",),
         lambda o: o.format is Format.svmlight,

@@ -215,7 +215,7 @@ def split_edges(shard: Shard, links: Links, threshold: float | None, width: int,
 def assign(
     shard: Shard, links: Links, threshold: float | None, picked: Indices, width: int, n: int
 ) -> tuple[tuple[Positions, Positions], ...]:
-    """For each range of rows, return the shard's members in it and the representative of each, or -1."""
+    """Return for each range of rows the shard's members in it and the representative of each, or -1."""
     coverers = covered_by(links.rows, links.neighbors, links.similarities, threshold, picked)
     ends = np.searchsorted(shard.members, np.arange(1, n) * width)
     parts = np.split(shard.members, ends), np.split(coverers[shard.kinds].astype(np.intp), ends)

@@ -20,7 +20,7 @@ LARGEST = 5
 
 
 def largest(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return the rows and columns of the largest numbers outside the diagonal; 0 is no confusion.
+    """Return the rows and columns of the largest numbers outside the diagonal; 0 is not a confusion.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def page_data(display: Any) -> dict[str, Any]:
         "lowest": lowest,
         "highest": highest,
         "images": _images(display),
-        **_texts(display),
+        **_names_and_fields(display),
     }
 
 
@@ -113,10 +113,10 @@ def _images(display: Any) -> dict[str, str] | None:
     return {str(at): image.removeprefix(PNG) for at, image in enumerate(display.images) if image is not None}
 
 
-def _texts(display: Any) -> dict[str, Any]:
+def _names_and_fields(display: Any) -> dict[str, Any]:
     """Return the names of objects, the names of all fields, and for each object its fields, as many as fit.
 
-    What is most important comes first. An object whose texts do not fit has neither a name nor fields.
+    What is most important comes first. An object whose strings do not fit has neither a name nor fields.
     """
     called = display.names or [""] * display.rows.size
     names: list[str | None] = [None] * display.rows.size
@@ -456,7 +456,7 @@ class PrototypeMapDisplay:
 
 
 def _check_at_least_one(**parameters: Any) -> None:
-    """Refuse parameters that are no positive integers, by name."""
+    """Refuse parameters that are not positive integers, by name."""
     for name, value in parameters.items():
         if not is_whole(value, 1):
             raise ValueError(f"{name} must be an int of at least 1, got {value!r}.")

@@ -2,7 +2,7 @@
 "use strict";
 
 const unpacked = text => {
-  const bytes = Uint8Array.from(atob(text.slice(1)), sign => sign.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(text.slice(1)), character => character.charCodeAt(0));
   return new {1: Uint8Array, 2: Uint16Array, 4: Uint32Array}[text[0]](bytes.buffer);
 };
 

@@ -301,7 +301,7 @@ class MapView {
       const called = /^row \d+$/.test(data.name(at)) ? "" : data.name(at);
       const whole = called || (data.values(at).length === 1 ? data.brief(at) : "");
       if (!whole || named >= 60 || data.image(at) || !this.isLit(at)) continue;
-      const signs = [...whole], text = signs.length > 24 ? `${signs.slice(0, 23).join("")}…` : whole, wide = pen.measureText(text).width;
+      const characters = [...whole], text = characters.length > 24 ? `${characters.slice(0, 23).join("")}…` : whole, wide = pen.measureText(text).width;
       const x = this.left(at), y = this.top(at) + half + 3;
       if (x - wide / 2 < 0 || x + wide / 2 > this.width || !room.take(x - wide / 2, y + CELL - 1, wide, CELL)) continue; // Its mark takes the cells above.
       named++;

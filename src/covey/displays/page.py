@@ -100,8 +100,8 @@ def _inserted(value: Any) -> Any:
 def _json(value: Any) -> _Made:
     """Return data as JSON without any character that has a meaning in HTML. Letters of any script stay as they are."""
     text = json.dumps(legible_parts(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
     return _Made(text)
 
 

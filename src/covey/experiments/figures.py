@@ -175,7 +175,7 @@ def _stands_out(curve: Sequence[Row], rows: Sequence[Row], marked: str | None) -
 
 
 def _interval(row: Row) -> tuple[float, float]:
-    """One standard error around the F1 of a method; it ends where no F1 can be beyond."""
+    """Return one standard error around the F1 of a method; it ends where no F1 can be beyond."""
     return max(row.f1 - row.f1_error, 0.0), min(row.f1 + row.f1_error, 1.0)
 
 

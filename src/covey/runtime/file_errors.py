@@ -45,7 +45,7 @@ def system_errors_of(path: str | os.PathLike[str], temporary: str | os.PathLike[
 def format_errors_of(name: str, verdict: str = "cannot be read", *, is_text: bool = True) -> Iterator[None]:
     """Turn any error that is raised while a file is read into a FileFormatError that names the file.
 
-    The libraries that read files raise many kinds of errors. A missing file and a missing library are no faults of the
+    The libraries that read files raise many kinds of errors. A missing file and a missing library are not faults of the
     content, so their errors stay as they are.
 
     Examples

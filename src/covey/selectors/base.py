@@ -127,7 +127,8 @@ class Selector(CallbackSupportMixin, BaseEstimator, ABC):
     n_evaluations_ : int
         How many similarities were computed. It is S in the paper.
     scan_rate_ : float
-        `n_evaluations_` as a share of the evaluations that all pairs within clusters would take.
+        `n_evaluations_` as a share of the evaluations that all pairs within clusters would take. Pairs that matrix
+        products have ruled out count as evaluations, as in an exact graph.
 
     Raises
     ------

@@ -304,7 +304,7 @@ def _check_parts(parts: Sequence[Collection]) -> None:
 
 
 def _form(part: Collection) -> str:
-    """Say in words what must be the same in all parts of one data set."""
+    """Return in words what must be the same in all parts of one data set."""
     objects, similarity = part.objects, part.similarity
     shape: tuple[int, ...] = getattr(objects, "shape", ())
     if isinstance(objects, list):

@@ -128,7 +128,7 @@ class _ComparableRows:
         return _in_chunks(self.n, lambda chunk: _hash(self.chunk(chunk)))
 
     def equal(self, a: Positions, b: Positions) -> Flags:
-        """Say for each pair of rows (a[t], b[t]) whether they are equal."""
+        """Return for each pair of rows (a[t], b[t]) whether they are equal."""
         return _in_chunks(a.size, lambda chunk: _all_equal(self.chunk(a[chunk]), self.chunk(b[chunk])))
 
 
@@ -241,7 +241,7 @@ def _as_bits(rows: Any) -> Any:
 
 
 def _all_equal(a: Any, b: Any) -> Flags:
-    """Say for each row of a whether it equals the same row of b."""
+    """Return for each row of a whether it equals the same row of b."""
     if not sp.issparse(a):
         # Bits are compared instead of numbers, because NaN is not equal to itself as a number.
         return np.asarray((a.view(np.uint64) == b.view(np.uint64)).all(axis=1))

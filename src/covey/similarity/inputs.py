@@ -198,7 +198,7 @@ def is_missing(value: Any) -> bool:
 
 
 def missing_in(values: NDArray[Any]) -> Flags:
-    """Say for each entry of an array of any type whether it is missing."""
+    """Return for each entry of an array of any type whether it is missing."""
     if values.dtype.kind == "f":
         return np.isnan(values)
     if values.dtype.kind in "mM":
@@ -216,7 +216,7 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def place(position: Any) -> str:
-    """Say in words where an entry is."""
+    """Return in words where an entry is."""
     row, *column = map(int, position)
     return f"row {row}, column {column[0]}" if column else f"position {row}"
 

@@ -90,7 +90,7 @@ def _by_zeros(prefix: bytes) -> str | None:
 
 
 def _judged(prefix: bytes) -> str:
-    """Return what the library makes of the lines that are no plain English."""
+    """Return what the library makes of the lines that are not plain English."""
     library = require("charset_normalizer", "cli")
     lines = dict.fromkeys(line for line in prefix.splitlines() if not line.isascii())
     found = list(library.from_bytes(b"\n".join(lines)[:MOST_JUDGED], cp_isolation=list(USUAL)))

@@ -59,7 +59,7 @@ ARRAYS = {
     "complex": ({"X": np.ones((2, 2), dtype=complex)}, "must hold numbers"),
     "dates": (
         {"X": np.ones((1, 2)), "y": np.array(["2024-01-01"], "datetime64[D]")},
-        "labels in .* numbers or strings",
+        r"labels in .* must be numbers or strings, got dtype datetime64\[D\]\.",
     ),
     "bytes": ({"X": np.ones((1, 2)), "y": np.array([b"\xff"])}, "can't decode byte"),
     "objects": ({"X": np.array([[None]])}, "could run code"),

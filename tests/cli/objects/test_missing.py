@@ -212,7 +212,7 @@ def test_labels_that_are_missing_are_counted(run):
     frame.to_csv("t.csv", index=False)
     code, _, err = run("select", "t.csv", *LABEL, "-o", "few.csv")
     assert code == 1
-    assert "t.csv, line 6: no value in column 'species' (nor in 2 more rows); fill it, or pass" in one_line(err)
+    assert "t.csv, line 6: column 'species' has no value here and in 2 more rows; fill it, or pass" in one_line(err)
 
 
 def test_what_cannot_be_done_about_missing_values_is_said(run):

@@ -297,7 +297,6 @@ def test_random_rows_are_shared_out_by_the_size_of_clusters(run, flowers):
         (("--method", "ds3", "--graph", "exact"), 2, "--graph is for --method"),
         (("--recall", "1"), 2, "--recall must be between 0 and 1, got 1.0; --graph exact finds all of them."),
         (("--recall", "0.9", "--graph", "exact"), 2, "--graph exact finds all neighbors"),
-        (("--recall", "0.9", "-k", "all"), 2, "--recall is for a graph that is searched"),
         (("--method", "ds3", "--sharpen"), 2, "--sharpen is the method sharpened, got --method ds3"),
         (("--sharpen", "--include", "must"), 2, "--include is for --method crs, got --method sharpened"),
         (("--sharpen", "--weight", "weight"), 2, "--weight is for --method crs"),

@@ -3,7 +3,7 @@
 from covey.cli.classify.options import ClassifyOptions
 from covey.cli.files.block import STANDARD
 from covey.cli.files.formats import Format
-from covey.cli.rules import DIALECT, FILE_RULES, INPUT_RULES, Rule
+from covey.cli.rules import DIALECT, FILE_RULES, INPUT_RULES, Rule, for_columns_with_names
 
 RULES: tuple[Rule[ClassifyOptions], ...] = (
     Rule(
@@ -23,10 +23,6 @@ RULES: tuple[Rule[ClassifyOptions], ...] = (
         "--label names a column or an array of labels, and DATA has none; leave it out.",
     ),
     Rule(("--scores",), lambda o: o.scores == o.out, "--out and --scores must be different files."),
-    Rule(
-        ("--keep",),
-        lambda o: o.format is not None and not o.format.traits.is_table,
-        "--keep is for columns with names, and {o.path} has none; leave it out.",
-    ),
+    for_columns_with_names("--keep"),
     *FILE_RULES,
 )

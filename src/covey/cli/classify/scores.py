@@ -342,7 +342,7 @@ def show_scores(scores: Scores, where: str) -> None:
 
 
 def _rejected(scores: Scores) -> str:
-    """Say how many rows were rejected, and how good the other answers are."""
+    """Return in words how many rows were rejected, and how good the other answers are."""
     answered = scores.n_rows - scores.n_rejected
     if not scores.n_rejected:
         return ""
@@ -351,7 +351,7 @@ def _rejected(scores: Scores) -> str:
 
 
 def _strange(scores: Scores) -> str:
-    """Say which labels the model does not know, those with most rows first."""
+    """Return in words which labels the model does not know, those with most rows first."""
     if not scores.strange:
         return ""
     names = [f"{label!r} ({n:,})" for label, n in scores.strange.most_common()]

@@ -164,7 +164,7 @@ def _as_good(others: Sequence[Performance]) -> str:
 
 
 def _nothing_found(others: Sequence[str], n_similarities: int) -> str:
-    """Say that no k beats chance, which other methods do, and what to look at then."""
+    """Return in words that no k beats chance, which other methods do, and what to look at then."""
     verb = "does" if len(others) == 1 else "do"
     rest = f"; {', '.join(others)} {verb}" if others else ", and neither does any other method"
     under = "this similarity" if n_similarities == 1 else f"any of {n_similarities} similarities"

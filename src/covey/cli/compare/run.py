@@ -211,7 +211,7 @@ class UnfinishedMethods:
         return [*self.begun, *self.not_tried]
 
     def remarks(self, methods: Methods, time_limit: str | None) -> list[str]:
-        """Say which they are, every one of them; nothing if all methods are done."""
+        """Return which they are, every one of them; nothing if all methods are done."""
         sentences = [
             f"{words}: {methods.described(names)}."
             for words, names in (("Begun, but not finished", self.begun), ("Not tried", self.not_tried))

@@ -9,15 +9,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from covey.cli.compare.methods import USUAL_K
-from covey.cli.files.block import Block
-from covey.cli.objects.recipe import Recipe
+from covey.cli.objects.load import LabelledObjects
 from covey.cli.options import Source
 from covey.displays.report import Section
 from covey.displays.table import Table, TableColumn
@@ -61,29 +60,16 @@ class Way:
         return replace(source, similarity=self.similarity, scale=self.scale)
 
 
-class Prepared(Protocol):
-    """Objects that are made of rows: `covey.cli.objects.load.LabelledObjects`."""
-
-    @property
-    def block(self) -> Block: ...
-
-    @property
-    def recipe(self) -> Recipe: ...
-
-    @property
-    def objects(self) -> Any: ...
-
-
-def _always(loaded: Prepared) -> bool:
+def _always(loaded: LabelledObjects) -> bool:
     return True
 
 
-def _has_columns(loaded: Prepared) -> bool:
+def _has_columns(loaded: LabelledObjects) -> bool:
     """Return whether there are several columns: of a single one, cosine knows only whether it is positive."""
     return bool(loaded.objects.shape[1] > 1)
 
 
-def _is_uneven(loaded: Prepared) -> bool:
+def _is_uneven(loaded: LabelledObjects) -> bool:
     """Return whether scaling the columns would change anything. Sparse rows are not scaled."""
     if sp.issparse(loaded.objects):
         return False
@@ -92,26 +78,26 @@ def _is_uneven(loaded: Prepared) -> bool:
     return bool(lowest.any() or np.unique(highest[highest > 0]).size > 1)
 
 
-def _has_uneven_columns(loaded: Prepared) -> bool:
+def _has_uneven_columns(loaded: LabelledObjects) -> bool:
     return _has_columns(loaded) and _is_uneven(loaded)
 
 
-def _is_binary(loaded: Prepared) -> bool:
+def _is_binary(loaded: LabelledObjects) -> bool:
     values = loaded.objects.data if sp.issparse(loaded.objects) else np.asarray(loaded.objects)
     return bool(((values == 0) | (values == 1)).all())
 
 
-def _is_not_negative(loaded: Prepared) -> bool:
+def _is_not_negative(loaded: LabelledObjects) -> bool:
     return all(weight >= 0 for profile in loaded.objects for weight in profile.values())
 
 
-def _is_short(loaded: Prepared) -> bool:
+def _is_short(loaded: LabelledObjects) -> bool:
     """Return whether texts can be compared as strings: they are short, and the library for it is there."""
     column = loaded.block.frame[loaded.recipe.columns[0]]
     return find_spec("rapidfuzz") is not None and sum(len(str(text)) for text in column) <= SHORT * len(column)
 
 
-WAYS: Mapping[str, Mapping[Way, Callable[[Prepared], bool]]] = {
+WAYS: Mapping[str, Mapping[Way, Callable[[LabelledObjects], bool]]] = {
     "numbers": {
         Way("cosine"): _has_columns,
         Way("cosine", scale=True): _has_uneven_columns,
@@ -142,7 +128,7 @@ def is_said(source: Source) -> bool:
     return source.similarity is not None or source.scale
 
 
-def ways_for(loaded: Prepared) -> list[Way]:
+def ways_for(loaded: LabelledObjects) -> list[Way]:
     """Return the ways to try; none if there is no choice."""
     ways = [way for way, suits in WAYS.get(loaded.recipe.settings.kind, {}).items() if suits(loaded)]
     return ways if len(ways) > 1 else []

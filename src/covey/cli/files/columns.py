@@ -126,7 +126,7 @@ def _reads_exactly() -> bool:
 
 
 def _float(value: Any) -> float:
-    """Return a number, also of a decimal; NaN of dates and other things that are no numbers."""
+    """Return a number, also of a decimal; NaN of dates and other things that are not numbers."""
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):  # a whole number of hundreds of digits does not fit a float
@@ -175,8 +175,10 @@ def check_filled(block: Block, name: str, *, empty: bool = False, remedy: str = 
     """Refuse a column with gaps, and unless `empty` one with empty strings; the message names the first."""
     gaps = strings_missing(block, name, empty=empty)
     if gaps.any():
-        others = f" (nor in {several(int(gaps.sum()) - 1, 'more row')})" if gaps.sum() > 1 else ""
-        raise ValueError(f"{block.place(int(np.argmax(gaps)))}: no value in column {name!r}{others}; {remedy}")
+        others = int(gaps.sum()) - 1
+        there = f"column {name!r} has no value here and in {several(others, 'more row')}"
+        said = there if others else f"no value in column {name!r}"
+        raise ValueError(f"{block.place(int(np.argmax(gaps)))}: {said}; {remedy}")
 
 
 @dataclass(frozen=True)
@@ -520,13 +522,13 @@ def _from_values(block: Block, name: str) -> NDArray[np.float64]:
     return np.fromiter(map(float, chain.from_iterable(lists)), np.float64, len(lists) * length).reshape(-1, length)
 
 
-def _lists_of_strings(texts: list[str]) -> list[Any] | None:
+def _lists_of_strings(strings: list[str]) -> list[Any] | None:
     """Parse all strings at once, which is faster than one by one; None if that fails."""
     try:
-        made = json.loads(f"[{','.join(texts)}]")
+        made = json.loads(f"[{','.join(strings)}]")
     except (ValueError, RecursionError):
         return None
-    return made if len(made) == len(texts) else None
+    return made if len(made) == len(strings) else None
 
 
 def _list_of(value: Any) -> list[Any] | None:

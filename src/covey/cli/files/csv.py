@@ -81,7 +81,7 @@ def _reader(lines: Iterator[str], delimiter: str) -> Any:
 
 
 def _rows(path: str, reader: Any, width: int, n_above: int) -> Iterator[tuple[list[str], int]]:
-    """Yield each row and the line on which it ends; empty lines are no rows."""
+    """Yield each row and the line on which it ends; empty lines are not rows."""
     for row in reader:
         line = n_above + reader.line_num
         if len(row) == width:
@@ -98,8 +98,8 @@ class DelimitedWriter:
         self._header = True
 
     def __call__(self, frame: Any) -> None:
-        texts = {name: _as_strings(frame[name]) for name in frame if _is_unwritable(frame[name])}
-        frame.assign(**texts).to_csv(
+        strings = {name: _as_strings(frame[name]) for name in frame if _is_unwritable(frame[name])}
+        frame.assign(**strings).to_csv(
             self._file, sep=self._delimiter, index=False, header=self._header, lineterminator="\n"
         )
         self._header = False

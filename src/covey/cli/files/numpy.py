@@ -68,7 +68,7 @@ def checked_labels(name: str, labels: NDArray[Any], n_rows: int) -> NDArray[Any]
     if labels.shape != (n_rows,):
         raise FileFormatError(f"{name} must have one value for each of {n_rows} rows, the shape is {labels.shape}.")
     if labels.dtype.kind not in NUMBERS + STRINGS:
-        raise FileFormatError(f"{name} must be numbers or strings, they have the type {labels.dtype}.")
+        raise FileFormatError(f"{name} must be numbers or strings, got dtype {labels.dtype}.")
     return np.char.decode(labels, "utf-8") if labels.dtype.kind == "S" else labels
 
 

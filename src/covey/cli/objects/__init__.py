@@ -6,7 +6,6 @@ recipe.py         Recipe, the base of all kinds, and Settings, what a model file
 rows.py           rows of numbers, vectors, dicts and mixed columns; matrices of all pairs; profiles
 texts.py          strings in one column, as TF-IDF vectors or as they are
 molecules.py      molecules in one column
-scored_pairs.py   objects of which only the scores of some pairs are known
 registry.py       the kinds of recipes by the names that model files use
 missing.py        rows in which a value is missing: refused, left out, or filled
 lint.py           warnings about columns and labels that most likely are not meant

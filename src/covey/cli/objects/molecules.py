@@ -28,7 +28,7 @@ class MoleculeRecipe(Recipe):
     def from_table(self, block: Block) -> Any:
         (name,) = self.columns
         check_filled(block, name)
-        smiles = _texts(block, name)
+        smiles = _strings(block, name)
         bits, readable = fingerprints(smiles)
         if not readable.all():
             first, n = int(np.argmin(readable)), int(np.sum(~readable))
@@ -43,7 +43,7 @@ class MoleculeRecipe(Recipe):
         """Return where no molecule is that RDKit can read."""
         (name,) = self.columns
         gaps = strings_missing(block, name, empty=False)
-        gaps[~gaps] = ~fingerprints(_texts(block.take(np.flatnonzero(~gaps)), name))[1]
+        gaps[~gaps] = ~fingerprints(_strings(block.take(np.flatnonzero(~gaps)), name))[1]
         return gaps_of(block, []).with_column(name, gaps)
 
     def described(self) -> str:
@@ -56,7 +56,7 @@ class MoleculeRecipe(Recipe):
         return {"SMILES": str(column_of(block.frame, self.columns[0]).iat[row])}
 
 
-def _texts(block: Block, name: str) -> list[str]:
+def _strings(block: Block, name: str) -> list[str]:
     """Return the values of a column as strings."""
     return [str(value) for value in column_of(block.frame, name).tolist()]
 

@@ -9,8 +9,8 @@ import numpy as np
 import covey
 from covey.cli.errors import object_errors_of
 from covey.cli.objects.load import LabelledObjects
-from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.select.options import SelectOptions
+from covey.cli.select.pairs import PairRecipe
 from covey.cli.terminal import say
 from covey.runtime.wording import agreeing, several, some_of
 from covey.similarity.kinds import collect

@@ -53,7 +53,7 @@ def _load(options: SelectOptions) -> LabelledObjects:
 
 
 def _of_checkpoint(report: covey.results.CheckpointReport) -> list[str]:
-    """Say what a checkpoint has done. The numbers add up to the evaluations of the summary."""
+    """Return in words what a checkpoint has done. The numbers add up to the evaluations of the summary."""
     if not report.n_kept:  # a named similarity, of which finished clusters are kept
         return [f"{report.n_saved:,} of these evaluations were taken from the checkpoint."] if report.n_saved else []
     again = f"; {report.n_asked_again} of them were asked again before" if report.n_asked_again else ""

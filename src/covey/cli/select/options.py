@@ -93,18 +93,16 @@ def clusters_in(text: str) -> int | str:
     return int(text)
 
 
-def rate_in(rate: float) -> float:
-    """Return a share of rows to reject."""
-    if not 0 < rate < 1:
-        raise ValueError(f"must be between 0 and 1, got {rate}.")
-    return rate
+def share_in(share: float, remedy: str = "") -> float:
+    """Return a share that is neither nothing nor all; `remedy` ends the sentence about another number."""
+    if not 0 < share < 1:
+        raise ValueError(f"must be between 0 and 1, got {share}{remedy}.")
+    return share
 
 
 def recall_in(recall: float) -> float:
     """Return a share of neighbors to find."""
-    if not 0 < recall < 1:
-        raise ValueError(f"must be between 0 and 1, got {recall}; --graph exact finds all of them.")
-    return recall
+    return share_in(recall, "; --graph exact finds all of them")
 
 
 def picture_in(path: str) -> str:
@@ -307,7 +305,7 @@ class OutputOptions(Output):
         float | None,
         option(
             "--rejection-rate",
-            read=rate_in,
+            read=share_in,
             what="Let covey classify --reject calibrated answer unknown for about this share of rows of known "
             "clusters, such as 0.05. A higher share catches more rows of unknown ones. A share of 1 / n takes "
             "about n different rows; with fewer, no bars are set, which is said.",

@@ -15,8 +15,8 @@ from covey.cli.files.writing import write, writer
 from covey.cli.objects.load import ONE_CLUSTER, Fields, LabelledObjects, row_names
 from covey.cli.objects.recipe import Recipe
 from covey.cli.objects.registry import write_recipe
-from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.select.options import SelectOptions
+from covey.cli.select.pairs import PairRecipe
 from covey.cli.terminal import say
 from covey.runtime.file_errors import system_errors_of
 from covey.runtime.libraries import require
@@ -146,7 +146,7 @@ def _write_members(options: SelectOptions, result: SelectResult) -> list[str]:
 
 
 def _about_members(labels: NDArray[Any], named: NDArray[np.intp], n_representatives: int) -> list[str]:
-    """Say how many rows a representative of another cluster is most similar to, and what it took to know that."""
+    """Return in words how many rows a representative of another cluster is most similar to, and what that has cost."""
     n_foreign = int(np.count_nonzero(labels[named] != labels))
     cost = f"--members took {named.size * n_representatives:,} more evaluations"
     if not n_foreign:

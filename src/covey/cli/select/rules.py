@@ -6,7 +6,7 @@ from functools import partial
 
 from covey.cli.files.block import STANDARD
 from covey.cli.files.paths import names_one_file_twice
-from covey.cli.rules import FILE_RULES, SOURCE_RULES, Rule, joined
+from covey.cli.rules import FILE_RULES, SOURCE_RULES, Rule, for_columns_with_names, joined
 from covey.cli.select.options import ALL_NEIGHBORS, LOCAL, Graph, SelectionMethod, SelectOptions
 from covey.cli.similarity_option import OF_TABLES
 
@@ -105,8 +105,8 @@ RULES: tuple[Rule[SelectOptions], ...] = (
     ),
     Rule(
         ("--recall",),
-        lambda o: o.pairs or o.n_neighbors == ALL_NEIGHBORS,
-        f"--recall is for a graph that is searched; with --pairs, and with -k {ALL_NEIGHBORS}, no neighbor is missed.",
+        lambda o: bool(o.pairs),
+        "--recall is for a graph that is searched, and --pairs says what it holds; leave it out.",
     ),
     Rule(
         ("--threshold none",),
@@ -216,11 +216,7 @@ RULES: tuple[Rule[SelectOptions], ...] = (
         "--jobs says how many workers --dask local starts; those of a running cluster are all used.",
     ),
     # Files
-    Rule(
-        ("--weight",),
-        lambda o: o.format is not None and not o.format.traits.is_table,
-        "--weight is for columns with names, and {o.path} has none; leave it out.",
-    ),
+    for_columns_with_names("--weight"),
     Rule(
         ("--pairs",),
         lambda o: o.format is not None and not o.format.traits.is_table,

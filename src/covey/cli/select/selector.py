@@ -7,8 +7,8 @@ from typing import Any
 
 import covey
 from covey.cli.objects.load import LabelledObjects
-from covey.cli.objects.scored_pairs import PairRecipe
 from covey.cli.select.options import ALL_NEIGHBORS, SelectionMethod, SelectOptions
+from covey.cli.select.pairs import PairRecipe
 from covey.selectors.request import size_in_rows
 
 logger = logging.getLogger("covey")

@@ -103,7 +103,7 @@ def _official(load: Callable[..., Any], shown: str) -> Callable[[int, Any], Spli
 
 
 def _halved(load: Callable[[int, Any], tuple[Any, NDArray[Any]]]) -> Callable[[int, Any], Split]:
-    """Half of each cluster is represented and the other half classified; the seed decides the halves."""
+    """Return a function that halves each cluster by a seed: one half is represented and the other classified."""
 
     def split(seed: int, data_home: Any) -> Split:
         from sklearn.model_selection import train_test_split

@@ -138,7 +138,8 @@ class Sharpened(Selector):
         for the same pair twice, but for a spot check of at most 1 % of the pairs. A compiled similarity may be, because
         that takes less time than to remember it; each time counts, up to the number of all pairs.
     scan_rate_ : float
-        `n_evaluations_` as a share of the evaluations that all pairs of objects of all classes would take.
+        `n_evaluations_` as a share of the evaluations that all pairs of objects of all classes would take. Pairs that
+        matrix products have ruled out count as evaluations, as in an exact graph.
     checkpoint_ : CheckpointReport
         How many evaluations the checkpoint has saved. It is there only if there is a checkpoint.
     n_failed_ : int
@@ -300,7 +301,7 @@ class Sharpened(Selector):
         super()._validate_params()
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say who gets what is passed to `fit` beside X and y: this selector, and the one inside it as it requests.
+        """Return who gets what is passed to `fit` beside X and y: this selector, and the one inside it as it requests.
 
         Returns
         -------
@@ -395,7 +396,7 @@ class Sharpened(Selector):
         return FitResult(list(inner.prototypes_.values()), inner.n_evaluations_, objects.n_pairs)
 
     def _exceeds(self, size: int) -> bool:
-        """Say whether the inner selector has chosen more rows than are asked for, if only because some are equal."""
+        """Return whether the inner selector has chosen more rows than are asked for, if only because some are equal."""
         return self.size is not None and self.selector_.sample_indices_.size > size
 
     def _sharpen(
@@ -538,7 +539,7 @@ class Labelled:
         return np.sort(np.concatenate([self._numbers(cluster)[cluster.included] for cluster in self.clusters]))
 
     def start(self, selector: Selector) -> Positions:
-        """The objects that a selector has chosen. Of equal objects it may have chosen several, which are one here."""
+        """Return the objects that a selector has chosen. It may have chosen several equal ones, which are one here."""
         number_of = np.empty(self.n, dtype=np.intp)
         for cluster in self.clusters:
             number_of[cluster.members] = self._numbers(cluster)[cluster.kinds]
@@ -568,7 +569,7 @@ class Labelled:
         return prototypes
 
     def _numbers(self, cluster: Cluster) -> Positions:
-        """The number of each distinct object of a cluster among those of all classes."""
+        """Return the number of each distinct object of a cluster among those of all classes."""
         return np.searchsorted(self.rows, cluster.rows)
 
 

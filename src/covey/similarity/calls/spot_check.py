@@ -88,7 +88,7 @@ def _names(rows: Positions, i: Indices, j: Indices, where: Any) -> str:
 
 
 def _remedy(similarity: Similarity) -> str:
-    """Say how to declare that a similarity is not symmetric."""
+    """Return in words how to declare that a similarity is not symmetric."""
     name = getattr(similarity.function, "__name__", "f")
     name = name if name.isidentifier() else "f"
     attribute = "" if similarity.kind == "batches" else f", or set {name}.symmetric = False"

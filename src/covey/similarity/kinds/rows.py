@@ -123,7 +123,7 @@ class Rows(ABC):
 
     @abstractmethod
     def nonzero(self, positions: Positions) -> Flags:
-        """Say for each of these rows whether it holds anything but zeros."""
+        """Return for each of these rows whether it holds anything but zeros."""
 
     @abstractmethod
     def weighted_sum(self, weights: Floats) -> Floats:

@@ -7,8 +7,8 @@ pair of a list anew, which takes longer than finding the distance of two words.
 So a list of pairs is scored by covey's own code, where the similarity follows from a number of edits and one of the two
 strings is short. These numbers are whole, so that the similarities have the same bits. They are found by operations on
 words of 64 bits. A word holds a column of the table that an edit distance is computed with: one bit for each letter of
-one string, which may have up to 64. Each letter of the other string then takes about ten operations, whatever the
-length of the first one (Myers [1]_, Hyyrö [2]_ [3]_).
+one string, which may have up to 64. Each letter of the other string then takes about ten operations, which
+do not depend on the length of the first one (Myers [1]_, Hyyrö [2]_ [3]_).
 
 A string also has a *bag*, which is one more word. It says which letters the string has, and how many of each. A letter
 that only one of two strings has takes an edit. This gives a number of edits that no way from one string to the other
@@ -131,7 +131,7 @@ class StringSpace(Space):
     def orders(self) -> list[Indices]:
         """Return the orders in which strings with a common beginning, and those with a common end, are neighbors."""
         backward = np.fromiter((text[::-1] for text in self._left), dtype=object, count=self.n_left)
-        return [np.argsort(texts, kind="stable").astype(np.int32) for texts in (self._left, backward)]
+        return [np.argsort(strings, kind="stable").astype(np.int32) for strings in (self._left, backward)]
 
     def estimates(self, rows: slice, columns: slice) -> NDArray[Any]:
         """Return the similarities of a whole block.
