@@ -74,14 +74,14 @@ def bound() -> None:
 
     graph = random_graph(N)
     covey.cover_lower_bound(random_graph(1500))
-    make_round = primal_dual._Search.make_round
+    make_round = primal_dual._PrimalDual.make_round
 
     def shown(search: Any) -> None:
         make_round(search)
         best = max(search.within_loads(u)[1] for u in (search.u, search.mean_u))
         print(f"  after another round: {best:,.0f}", flush=True)
 
-    primal_dual._Search.make_round = shown  # type: ignore[method-assign]
+    primal_dual._PrimalDual.make_round = shown  # type: ignore[method-assign]
     found = measured("lower bound", lambda: covey.cover_lower_bound(graph), N, "an object")
     print(f"  {found:,} of {covey.cover(graph).indices.size:,} picked")
 

@@ -186,16 +186,16 @@ PHASES = {
     "landmarks": Phase(
         "covey.graph.descent:start_from_landmarks", selecting(crs(graph="nn-descent"), lambda n: rows(n, 512)), 10_000
     ),
-    "exact": Phase("covey.graph.exact:_Search.tile", selecting(crs(graph="exact"), rows), 40_000),
+    "exact": Phase("covey.graph.exact:_NearestSearch.tile", selecting(crs(graph="exact"), rows), 40_000),
     "wide rows": Phase(
-        "covey.graph.exact:_Search.tile", selecting(crs(graph="exact"), lambda n: rows(n, 20_000)), 4_000
+        "covey.graph.exact:_NearestSearch.tile", selecting(crs(graph="exact"), lambda n: rows(n, 20_000)), 4_000
     ),
     "long strings": Phase(
-        "covey.graph.exact:_Search.tile",
+        "covey.graph.exact:_NearestSearch.tile",
         selecting(crs(graph="exact", similarity="levenshtein"), lambda n: texts(n, 1000)),
         3_000,
     ),
-    "compiled similarity": Phase("covey.graph.exact:_Search.tile", selecting(compiled, rows), 2_000),
+    "compiled similarity": Phase("covey.graph.exact:_NearestSearch.tile", selecting(compiled, rows), 2_000),
     "Python similarity": Phase(
         "covey.similarity.space:Space.score", selecting(crs(similarity=slow), lambda n: texts(n, 8)), 300
     ),
