@@ -16,7 +16,7 @@ from tests import browser, data, steady
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let what runs in the background ignore Ctrl-C
 
-settings.register_profile("covey", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("covey", deadline=None, max_examples=40, derandomize=True)
 settings.load_profile("covey")
 
 

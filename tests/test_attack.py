@@ -8,8 +8,8 @@ from tests import reference
 from tests.attack import __main__ as command
 from tests.attack import _runner
 
-CASES = 40
-MORE_CASES = {"checkpoints": 200}
+CASES = 16
+MORE_CASES = {"checkpoints": 80}
 """Attacks whose cases take only milliseconds, and of which more are therefore run."""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import covey
 from covey.runtime import progress
@@ -47,6 +48,7 @@ print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
+@pytest.mark.minutes
 def test_ten_times_the_rows_are_classified_in_bounded_memory(folder):
     """Ten times the rows, which take 60 MB as a table, must not take more than a few blocks' worth of memory more."""
     rng = np.random.default_rng(0)
@@ -152,7 +154,7 @@ start()
 def test_a_bar_is_drawn_on_a_terminal_only_and_only_for_long_work(folder, monkeypatch):
     Path("slow_for_a_bar.py").write_text(SLOW)
     rng = np.random.default_rng(0)
-    pd.DataFrame({"a": rng.random(130)}).to_csv("t.csv", index=False)
+    pd.DataFrame({"a": rng.random(80)}).to_csv("t.csv", index=False)
     command = [sys.executable, "-c", AT_ONCE, "t.csv", "-s", "slow_for_a_bar:slow", "--graph", "exact", "-j", "1"]
     assert re.search(r"CRS .* evaluations .*/s .*left .*cluster 'all', 1 of 1", on_a_terminal(command))
     assert "CRS" not in on_a_terminal([*command, "-q"])

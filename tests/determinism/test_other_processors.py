@@ -9,14 +9,17 @@ import pytest
 
 from tests.determinism.settings import OTHER_PROCESSORS, answers, start
 
-pytestmark = pytest.mark.xdist_group("test_other_processors")  # one process of the suite makes what all of them compare
+pytestmark = [
+    pytest.mark.minutes,
+    pytest.mark.xdist_group("test_other_processors"),  # one process of the suite makes what all of them compare
+]
 
 SIZES = {"images": 300, "distances": 300, "texts": 300, "surnames": 300}
 ULPS = 784
 """By how many units in the last place similarities may differ: each addition of a sum of 784 terms, in any order,
 rounds by half a unit at most, and two such sums are compared."""
 COMPILED_ANEW = "any x86-64 for numba"
-CHECKED = ["BLAS of Haswell", pytest.param(COMPILED_ANEW, marks=pytest.mark.minutes)]
+CHECKED = ["BLAS of Haswell", COMPILED_ANEW]
 
 
 @cache

@@ -347,11 +347,12 @@ def test_wrong_options_are_named(options, message):
 
 
 def test_recall_and_scan_rate_on_fashion_mnist(fashion):
-    """The mean over the ten classes: recall .95 at k = 10 for 4 % of the pairs. By itself, each class stays within 5 %
-    and loses at most .01 of that recall. The lists of every tenth image are compared with a plain matrix product."""
+    """The mean over five classes: recall .95 at k = 10 for 4 % of the pairs. By itself, each class stays within 5 % and
+    loses at most .01 of that recall (`benchmarks/callables.py` measures all ten). The lists of every tenth image are
+    compared with a plain matrix product."""
     X, y, *_ = fashion
     found, scanned = [], []
-    for label in range(10):
+    for label in range(1, 10, 2):  # with both kinds of shoes, which have the least recall
         members = X[y == label]
         rows = members / np.linalg.norm(members, axis=1, keepdims=True)
         products = rows[::10] @ rows.T

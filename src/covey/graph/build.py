@@ -171,17 +171,17 @@ def choose_method(method: Method, space: Space, k: int) -> Method:
     """
     if not (isinstance(method, NNDescent) or method in METHODS):
         raise ValueError(f"method must be one of {list(METHODS)} or a covey.NNDescent, got {method!r}.")
+    if method == "groups" and space.groups_from is None:
+        raise ValueError(
+            "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean "
+            "of rows of numbers, or jaccard of packed bits; use 'nn-descent', or 'auto', which chooses."
+        )
     n = space.n_left
     small = n <= EXACT_UP_TO * k or n * (n - 1) // 2 <= FEW_PAIRS
     if method == "auto" and (small or n <= space.exact_up_to):
         return "exact"
     if method == "exact" or n - 1 <= max(k, SMALLEST_LIST):
         return "exact"
-    if method == "groups" and space.groups_from is None:
-        raise ValueError(
-            "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean "
-            "of rows of numbers, or jaccard of packed bits; use 'nn-descent', or 'auto', which chooses."
-        )
     if method == "groups" or (method == "auto" and space.groups_from is not None and n >= space.groups_from):
         return "groups"
     return method if isinstance(method, NNDescent) else NNDescent()

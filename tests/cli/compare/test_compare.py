@@ -22,7 +22,7 @@ from tests.cli.commands import iris, one_line, texts
 
 def test_compare_shows_every_method_and_leaves_only_the_report(run):
     iris().to_csv("iris.csv", index=False)
-    code, out, _ = run("compare", "iris.csv", "-l", "species", "-k", "3,20", "--folds", 3, "--html", "r.html")
+    code, out, _ = run("compare", "iris.csv", "-l", "species", "-k", "3,20", "--folds", 2, "--html", "r.html")
     assert code == 0
     assert [line.split("  ")[0] for line in out.splitlines()[:5]] == [
         "similarity", "cosine", "cosine, scaled", "euclidean", "euclidean, scaled",

@@ -100,7 +100,17 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+IN_MINUTES = ("some columns", "refined", "approximate")
+"""The options whose way through the cluster is that of others."""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(words, id=name, marks=[pytest.mark.minutes] * (name in IN_MINUTES))
+        for name, words in OPTIONS.items()
+    ],
+)
 def test_parts_give_the_rows_and_the_model_of_one_file(same, parts, options):
     same(parts, *options)
 
@@ -404,6 +414,7 @@ def near(a, b):
 """
 
 
+@pytest.mark.minutes
 def test_ctrl_c_stops_a_local_cluster_with_one_line(folder, monkeypatch):
     """Ctrl-C reaches the workers as well, and their process must not show where it has stopped them."""
     monkeypatch.setenv("PYTHONPATH", str(Path(covey.__file__).parents[1]))
