@@ -174,6 +174,10 @@ def _verified(grouped: Distinct, equal: Callable[[Positions, Positions], Flags])
     return _in_order(np.concatenate([grouped.first, wrong]), kind)
 
 
+PLAIN = frozenset({str, bytes, int})
+"""Types of objects that are keys themselves. Asking what else an object may be takes longer than all the rest."""
+
+
 def _distinct_keys(keys: list[Any]) -> Distinct:
     """Group objects by keys that can be looked up in a dict."""
     places: dict[Any, int] = {}
@@ -191,6 +195,8 @@ def _in_order(first: Positions, kind: Positions) -> Distinct:
 
 def _key(value: Any) -> Any:
     """Return a key for a dict that equal objects have in common and other objects do not have."""
+    if type(value) in PLAIN:
+        return (type(value), value)
     try:
         if isinstance(value, np.ndarray | np.void):
             parts = _key(value.tolist()) if value.dtype.hasobject else value.tobytes()
