@@ -10,12 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import covey
+from benchmarks.large import tight
 
 N, K = 1_000_000, 15
 
@@ -98,6 +100,17 @@ def threshold_graph() -> None:
         measured("  its cover, beyond the graph", lambda: covey.cover(graph, coverage=1), graph.nnz, "an entry")  # noqa: B023
 
 
+def grouped_threshold_graph() -> None:
+    """Rows in tight clusters of 20: all pairs of the most for which "auto" takes all, and groups of many more."""
+    covey.threshold_graph(tight(5000), 0.97, method="groups", random_state=0)
+    covey.threshold_graph(tight(1500), 0.97)
+    for n in (100_000, N):
+        X = tight(n)
+        make = partial(covey.threshold_graph, X, 0.97, random_state=0, return_recall=True, n_jobs=2)
+        graph, recall = measured(f"threshold graph of {n:,} rows", make, n, "an object")
+        print(f"  {graph.nnz / n:.1f} entries an object, estimated recall {'exact' if recall is None else recall}")
+
+
 def all_neighbors() -> None:
     """CRS of all that reach the homogeneity: half of all pairs of 20 000 objects are edges."""
     covey.CRS(None).fit(rows(1500))
@@ -105,7 +118,10 @@ def all_neighbors() -> None:
     measured("CRS(None)", lambda: covey.CRS(None, n_jobs=2).fit(X), len(X) * (len(X) - 1) // 2, "an edge, about")
 
 
-PARTS = {part.__name__: part for part in (cover, cover_by_count, refine, bound, threshold_graph, all_neighbors)}
+PARTS = {
+    part.__name__: part
+    for part in (cover, cover_by_count, refine, bound, threshold_graph, grouped_threshold_graph, all_neighbors)
+}
 
 
 def main() -> None:

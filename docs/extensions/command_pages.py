@@ -55,7 +55,8 @@ class Command(Directive):
     def rules(self, sentences):
         section = nodes.section(ids=[nodes.make_id(f"{self.arguments[0]} {TITLE}")], names=[])
         section += nodes.title(TITLE, TITLE)
-        section += self.parse("\n".join(f"- {sentence}" for sentence in sentences))
+        # A text that begins with "- `--" is taken for one that begins with metadata between lines of "---".
+        section += self.parse("\n".join(f"* {sentence}" for sentence in sentences))
         return section
 
     def parse(self, text):
