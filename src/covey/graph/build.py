@@ -20,7 +20,7 @@ from covey.arrays import Integers
 from covey.graph.descent import SMALLEST_LIST, NNDescent, descend
 from covey.graph.exact import nearest_others
 from covey.graph.graph import NeighborGraph, check_n_neighbors
-from covey.graph.groups import group
+from covey.graph.groups import NEEDED, group
 from covey.graph.lists import NeighborLists
 from covey.graph.recall import RECALL, TARGETS, Recall, warn_of_missed
 from covey.runtime.parameters import RUNNING, generator
@@ -172,10 +172,7 @@ def choose_method(method: Method, space: Space, k: int) -> Method:
     if not (isinstance(method, NNDescent) or method in METHODS):
         raise ValueError(f"method must be one of {list(METHODS)} or a covey.NNDescent, got {method!r}.")
     if method == "groups" and space.groups_from is None:
-        raise ValueError(
-            "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean "
-            "of rows of numbers, or jaccard of packed bits; use 'nn-descent', or 'auto', which chooses."
-        )
+        raise ValueError(f"{NEEDED}'nn-descent', or 'auto', which chooses.")
     n = space.n_left
     small = n <= EXACT_UP_TO * k or n * (n - 1) // 2 <= FEW_PAIRS
     if method == "auto" and (small or n <= space.exact_up_to):

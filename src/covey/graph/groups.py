@@ -56,6 +56,12 @@ fewer, more neighbors join other groups, and with more the search takes longer."
 AT_ONCE = 1 << 17
 """How many objects look for their pivots at a time. It bounds the memory for what they have found so far."""
 
+NEEDED = (
+    "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean of rows "
+    "of numbers, or jaccard of packed bits; use "
+)
+"""What an error says where groups are not possible, before it names what is."""
+
 STRIP = 256
 """How many members of a group meet the others at a time: their estimates then stay in the processor's cache."""
 
@@ -106,10 +112,8 @@ class Grouping:
 
     Attributes
     ----------
-    n_looked_at : int
-        How many evaluations of pivots an object takes, about.
     in_round : float
-        How many evaluations an object takes if all pairs within its groups are looked at, too.
+        How many evaluations an object takes, about, to find its groups and to meet all others in them.
     """
 
     def __init__(self, space: Space) -> None:
@@ -119,8 +123,8 @@ class Grouping:
         self._n_pivots = int(np.clip(n_pivots, min(MEMBERSHIPS, space.n_left), space.n_left))
         self._n_near = int(np.sqrt(CELLS_NEAR * self._n_pivots))  # looking for pivots takes least on equal levels
         self._two_levels = self._n_near <= self._n_pivots // 2
-        self.n_looked_at = 2 * self._n_near if self._two_levels else self._n_pivots
-        self.in_round = self.n_looked_at + MEMBERSHIPS * FULL * self._largest / 2
+        n_looked_at = 2 * self._n_near if self._two_levels else self._n_pivots
+        self.in_round = n_looked_at + MEMBERSHIPS * FULL * self._largest / 2
 
     def share_together(self, i: Indices, j: Indices, rng: np.random.Generator) -> float:
         """Return the share of some pairs that would be in a common group."""
@@ -209,12 +213,10 @@ class Grouping:
 
 def together(joined: Indices, i: Integers, j: Integers) -> Flags:
     """Return which pairs share a group, given the groups of each object."""
-    return np.asarray((joined[i][:, :, None] == joined[j][:, None, :]).any(axis=(1, 2)))
-
-
-def largest_first(members: list[Indices]) -> list[Indices]:
-    """Return groups in an order in which threads end at about one time."""
-    return sorted(members, key=len, reverse=True)
+    shared, of_others = np.zeros(i.size, dtype=np.bool_), joined[j]
+    for column in range(joined.shape[1]):
+        shared |= (joined[i, column][:, None] == of_others).any(axis=1)
+    return shared
 
 
 def rounds_needed(share: float, wanted: float) -> int:
@@ -272,7 +274,8 @@ class _GroupRounds:
         groups = self.grouping.draw(rng)
         if self.n_rounds == 0:  # similar objects are to lie near each other in memory later
             self._order = np.argsort(groups.joined[:, 0], kind="stable").astype(np.int32)
-        self.space.executor.run(self._meet, largest_first(groups.members), products=True)
+        largest_first = sorted(groups.members, key=len, reverse=True)  # threads then end at about one time
+        self.space.executor.run(self._meet, largest_first, products=True)
         self.n_rounds += 1
 
     def expect(self, n_rounds: float) -> None:

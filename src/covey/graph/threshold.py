@@ -29,7 +29,7 @@ from sklearn.utils._param_validation import StrOptions, validate_parameter_const
 
 from covey.arrays import Flags, Floats, Indices, Integers
 from covey.graph.exact import TILE, n_pairs_of_tile, pairs_of_tile
-from covey.graph.groups import MOST_ROUNDS, STRIP, Grouping, rounds_needed, together
+from covey.graph.groups import MOST_ROUNDS, NEEDED, STRIP, Grouping, rounds_needed, together
 from covey.graph.growing import GrowingEdges, TilePairs, narrow, part_of, place_edges, straight, turned
 from covey.graph.recall import RECALL, SAMPLE, TARGETS, Recall, warn_of_missed
 from covey.runtime.executor import give_back_freed_blocks, share_out
@@ -233,10 +233,7 @@ def uses_groups(space: Space, method: Any) -> bool:
     """Return whether edges are looked for in groups. NN-Descent, which looks for neighbors, stands for "auto"."""
     possible = space.groups_from is not None and _may_be_screened(space)
     if method == "groups" and not possible:
-        raise ValueError(
-            "method 'groups' needs a similarity that matrix products estimate: cosine, dot, euclidean or sqeuclidean "
-            "of rows of numbers, or jaccard of packed bits; use 'exact'."
-        )
+        raise ValueError(f"{NEEDED}'exact'.")
     return possible and (method == "groups" or (method != "exact" and space.n_left > EXACT_UP_TO))
 
 
@@ -271,7 +268,7 @@ def edges_in_groups(
     grouping = Grouping(space)
     space.expect(int(space.n_left * grouping.in_round))
     if space.n_pairs > FEW_PAIRS:
-        _check_memory(space.n_left, _sample(space, None, counted=False), threshold)
+        _check_memory(space.n_left, _sample(space, None, counted=True), threshold)
     sample = _SampledEdges(space, threshold, rng)
     n_rounds = rounds_needed(grouping.share_together(sample.i, sample.j, rng), wanted) if sample.i.size else 1
     if grouping.costs_more_than_all_pairs(n_rounds):
